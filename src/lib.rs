@@ -1,0 +1,5 @@
+//! Parlor referees card games for any frontend, over gRPC.
+
+pub mod games;
+pub mod proto;
+pub mod rules;
