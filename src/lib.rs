@@ -3,3 +3,4 @@
 pub mod games;
 pub mod proto;
 pub mod rules;
+pub mod store;
