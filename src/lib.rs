@@ -1,6 +1,12 @@
 //! Parlor referees card games for any frontend, over gRPC.
 
+pub mod app;
+pub mod cli;
+pub mod config;
 pub mod games;
+pub mod grpc;
+pub mod matches;
 pub mod proto;
 pub mod rules;
 pub mod store;
+pub mod telemetry;

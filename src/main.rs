@@ -1,3 +1,98 @@
 //! The `parlor` command.
 
-fn main() {}
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use parlor::app::App;
+use parlor::cli::{Cli, Command, ServeArgs};
+use parlor::config::{EXIT_CONFIG, RuntimeShape, Settings};
+use parlor::telemetry;
+use tokio::runtime::{Builder, Runtime};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match cli.command {
+        None => serve(&cli.serve),
+        Some(Command::Serve(args)) => serve(&args),
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "this is what the operator is told")]
+fn serve(args: &ServeArgs) -> ExitCode {
+    let settings = match Settings::try_from(args) {
+        Ok(settings) => settings,
+        Err(mistakes) => {
+            eprintln!("parlor: these settings cannot be:\n{mistakes}");
+            return ExitCode::from(EXIT_CONFIG);
+        }
+    };
+    telemetry::init(&settings);
+    match run(settings) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("parlor: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn run(settings: Settings) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+    let shape = settings.runtime;
+    let runtime = runtime(shape)?;
+    let app = runtime.block_on(App::build(settings))?;
+    greet(&app);
+    let stop = app.stopper();
+    runtime.spawn(async move {
+        wait_for_signal().await;
+        stop.cancel();
+    });
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let others = if shape == RuntimeShape::PerCore { cores - 1 } else { 0 };
+    let threads: Vec<_> = (0..others)
+        .map(|_| {
+            let twin = app.twin()?;
+            let runtime = self::runtime(shape)?;
+            Ok(std::thread::spawn(move || runtime.block_on(twin.serve())))
+        })
+        .collect::<Result<_, Box<dyn std::error::Error + Send + Sync>>>()?;
+    runtime.block_on(app.serve())?;
+    for thread in threads {
+        thread.join().map_err(|_| "a thread panicked")??;
+    }
+    runtime.shutdown_background();
+    Ok(())
+}
+
+fn runtime(shape: RuntimeShape) -> std::io::Result<Runtime> {
+    match shape {
+        RuntimeShape::Shared => Builder::new_multi_thread(),
+        RuntimeShape::PerCore => Builder::new_current_thread(),
+    }
+    .enable_all()
+    .build()
+}
+
+async fn wait_for_signal() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let terminate = async {
+        match signal(SignalKind::terminate()) {
+            Ok(mut signal) => signal.recv().await,
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        _ = terminate => {}
+        _ = tokio::signal::ctrl_c() => {}
+    }
+}
+
+/// Says where it listens, what the store is, and what to try next.
+#[expect(clippy::print_stdout, reason = "this is what a newcomer reads first")]
+fn greet(app: &App) {
+    println!("parlor {} listens on {}", env!("CARGO_PKG_VERSION"), app.address());
+    println!("matches are kept {}", app.store());
+    println!("try next: cargo run --release -- play --server http://{}", app.address());
+}

@@ -1,0 +1,113 @@
+//! The command line: what can be said, in flags or in the environment.
+//!
+//! Values are read as text here and judged in [`crate::config`], so that all mistakes in them can be
+//! told at once.
+
+use clap::{Args, Parser, Subcommand};
+
+/// Referees card games over gRPC.
+///
+/// Without a command it serves. Every setting can also be given in the environment, under the name
+/// that its help shows; a flag goes before the environment.
+#[derive(Debug, Parser)]
+#[command(name = "parlor", version, args_conflicts_with_subcommands = true)]
+pub struct Cli {
+    /// What to do; without it, serve.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// How to serve.
+    #[command(flatten)]
+    pub serve: ServeArgs,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Serve (what it also does without a command)
+    Serve(ServeArgs),
+}
+
+/// How to serve.
+#[derive(Args, Clone, Debug)]
+pub struct ServeArgs {
+    /// Address and port to listen on; port 0 takes any that is free
+    #[arg(long, env = "PARLOR_LISTEN", value_name = "ADDR", default_value = "127.0.0.1:50051")]
+    pub listen: String,
+
+    /// Where matches are kept: `memory`, or `redis://[user:password@]host[:port][/db]`
+    ///
+    /// In memory they serve one instance and end with it. In Redis any number of instances share
+    /// them; they then need the same token keys.
+    #[arg(
+        long,
+        env = "PARLOR_STORE",
+        value_name = "STORE",
+        default_value = "memory",
+        hide_env_values = true
+    )]
+    pub store: String,
+
+    /// Keys that seat tokens are signed with, as `id:hex,…`; the first one signs, all verify
+    ///
+    /// Each has at least 32 bytes, as from `openssl rand -hex 32`. Without them a key is made up at
+    /// the start, so that tokens end with the process; with Redis they are required.
+    #[arg(long, env = "PARLOR_TOKEN_KEYS", value_name = "KEYS", hide_env_values = true)]
+    pub token_keys: Option<String>,
+
+    /// For how long a token is good
+    #[arg(long, env = "PARLOR_TOKEN_LIFE", value_name = "TIME", default_value = "24h")]
+    pub token_life: String,
+
+    /// API keys that matches can be created with, as `name:key,…`; without any, everyone can
+    #[arg(long, env = "PARLOR_API_KEYS", value_name = "KEYS", hide_env_values = true)]
+    pub api_keys: Option<String>,
+
+    /// Origins whose pages may call: `localhost` (any port), `*`, or a list as in
+    /// `https://a.example,https://b.example`; empty for none
+    #[arg(long, env = "PARLOR_CORS_ORIGINS", value_name = "ORIGINS", default_value = "localhost")]
+    pub cors_origins: String,
+
+    /// For how long a match is kept after its last change
+    #[arg(long, env = "PARLOR_KEEP_IDLE", value_name = "TIME", default_value = "24h")]
+    pub keep_idle: String,
+
+    /// For how long a match is kept after it is over
+    #[arg(long, env = "PARLOR_KEEP_OVER", value_name = "TIME", default_value = "6h")]
+    pub keep_over: String,
+
+    /// How often a stream of a quiet match gets a sign of life
+    #[arg(long, env = "PARLOR_HEARTBEAT", value_name = "TIME", default_value = "15s")]
+    pub heartbeat: String,
+
+    /// How long a call may take that names no deadline
+    #[arg(long, env = "PARLOR_DEADLINE", value_name = "TIME", default_value = "2s")]
+    pub deadline: String,
+
+    /// How long a call may take at most, whatever it names; streams may take longer
+    #[arg(long, env = "PARLOR_MAX_DEADLINE", value_name = "TIME", default_value = "10s")]
+    pub max_deadline: String,
+
+    /// The largest request, in bytes
+    #[arg(long, env = "PARLOR_MAX_REQUEST", value_name = "BYTES", default_value = "65536")]
+    pub max_request: String,
+
+    /// How many matches are cached at most
+    #[arg(long, env = "PARLOR_CACHED_MATCHES", value_name = "COUNT", default_value = "10000")]
+    pub cached_matches: String,
+
+    /// How long to wait for calls under way when told to stop
+    #[arg(long, env = "PARLOR_DRAIN", value_name = "TIME", default_value = "25s")]
+    pub drain: String,
+
+    /// How threads are used: `shared`, one scheduler for all cores, or `per-core`, one for each
+    #[arg(long, env = "PARLOR_RUNTIME", value_name = "SHAPE", default_value = "shared")]
+    pub runtime: String,
+
+    /// How logs are written: `text` or `json`
+    #[arg(long, env = "PARLOR_LOG_FORMAT", value_name = "FORMAT", default_value = "text")]
+    pub log_format: String,
+
+    /// What is logged, as in `info` or `warn,parlor=debug`
+    #[arg(long, env = "PARLOR_LOG", value_name = "FILTER", default_value = "info")]
+    pub log: String,
+}

@@ -1,0 +1,225 @@
+//! Watching a match: a cursor in its history.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::change::{PAGE, asked};
+use super::history::{Frame, Live};
+use super::jitter::about;
+use super::reader::{Ahead, Reader};
+use super::{Caller, Error, MatchView, Matches, Seen, State};
+use crate::rules::{Game, Viewer};
+use crate::store::{MatchId, Position};
+
+/// What a watcher is told.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Message<G: Game> {
+    /// Where it starts.
+    Snapshot(MatchView<G>, SnapshotReason),
+    /// One version more: what it sees of the events, and what it sees after them.
+    Update(Vec<Seen<G>>, MatchView<G>),
+    /// Nothing has happened.
+    Heartbeat,
+    /// There will be nothing more.
+    End(EndReason),
+}
+
+/// Why a watcher starts with a snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SnapshotReason {
+    /// It did not resume.
+    Initial,
+    /// What it had seen is not the history of the match.
+    HistoryForked,
+}
+
+/// Why a watcher is told nothing more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndReason {
+    /// The match is over, and everything was told.
+    MatchOver,
+    /// The match is gone.
+    MatchExpired,
+    /// This instance is about to stop.
+    Draining,
+}
+
+/// Follows a match for one viewer: every version once, in order.
+///
+/// It is a cursor, not a queue: a slow viewer costs no more than its place in the history.
+#[derive(Debug)]
+pub struct Watcher<G: Game> {
+    matches: Matches<G>,
+    id: MatchId,
+    viewer: Viewer,
+    reader: Arc<Reader<G>>,
+    news: watch::Receiver<u64>,
+    /// What was told last.
+    at: Arc<Live<G>>,
+    forks: u32,
+    /// Steps that are yet to be told.
+    ahead: VecDeque<Arc<Frame<G>>>,
+    snapshot: Option<SnapshotReason>,
+    ended: bool,
+    heartbeat: Instant,
+    draining: CancellationToken,
+}
+
+impl<G: Game> Matches<G> {
+    /// Follows a match, from where it is or from a position that the viewer has seen.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Hidden`], [`Error::TokenRevoked`], or the store's.
+    pub async fn watch(
+        &self,
+        id: MatchId,
+        caller: Caller,
+        seen: Option<Position>,
+    ) -> Result<Watcher<G>, Error> {
+        let (current, viewer) = self.look(id, caller).await?;
+        let reader = self.reader(id).await?;
+        let news = reader.news();
+        let (latest, forks) = reader.latest();
+        // The reader may be a moment behind what this caller could see elsewhere.
+        let latest =
+            if latest.position.version < current.position.version { current } else { latest };
+        let (at, snapshot) = match seen {
+            None => (latest, Some(SnapshotReason::Initial)),
+            Some(seen) => {
+                if let Some(at) = self.resumed(id, &reader, seen).await? {
+                    (at, None)
+                } else {
+                    tracing::error!(match_id = %id, version = seen.version, "history forked");
+                    (latest, Some(SnapshotReason::HistoryForked))
+                }
+            }
+        };
+        let mut watcher = Watcher {
+            matches: self.clone(),
+            id,
+            viewer,
+            reader,
+            news,
+            at,
+            forks,
+            ahead: VecDeque::new(),
+            snapshot,
+            ended: false,
+            heartbeat: Instant::now(),
+            draining: self.inner.draining.clone(),
+        };
+        watcher.put_off_heartbeat();
+        Ok(watcher)
+    }
+
+    /// The match where the viewer left it, if that is a part of its history.
+    async fn resumed(
+        &self,
+        id: MatchId,
+        reader: &Reader<G>,
+        seen: Position,
+    ) -> Result<Option<Arc<Live<G>>>, Error> {
+        let found = match reader.kept(seen.version) {
+            Some(live) => live,
+            None => match self.replay(id, seen.version).await {
+                Ok(frame) => frame.live,
+                Err(Error::Forked) => return Ok(None),
+                Err(error) => return Err(error),
+            },
+        };
+        Ok((found.position == seen).then_some(found))
+    }
+}
+
+impl<G: Game> Watcher<G> {
+    /// Where the viewer is with what it was told.
+    pub fn position(&self) -> Position {
+        self.at.position
+    }
+
+    /// Waits for what to tell next; nothing after an end.
+    ///
+    /// It can be dropped at any time without losing anything.
+    pub async fn next(&mut self) -> Option<Message<G>> {
+        if self.ended {
+            return None;
+        }
+        if let Some(reason) = self.snapshot.take() {
+            self.put_off_heartbeat();
+            return Some(Message::Snapshot(self.at.view(self.viewer), reason));
+        }
+        loop {
+            if let Some(frame) = self.ahead.pop_front() {
+                self.put_off_heartbeat();
+                self.at = Arc::clone(&frame.live);
+                let seen = frame.live.seen(&frame.events, self.viewer);
+                return Some(Message::Update(seen, frame.live.view(self.viewer)));
+            }
+            match self.reader.ahead(self.at.position.version, self.forks) {
+                Ahead::Frames(frames) if !frames.is_empty() => {
+                    self.ahead.extend(frames);
+                    continue;
+                }
+                Ahead::Frames(_) => {}
+                Ahead::Behind => match self.page().await {
+                    Ok(()) if !self.ahead.is_empty() => continue,
+                    Err(Error::Forked) => return Some(self.start_over()),
+                    Err(Error::NotFound) => return Some(self.end(EndReason::MatchExpired)),
+                    // The reader is behind too, or the store does not answer: try again in a while.
+                    Ok(()) | Err(_) => tokio::time::sleep(Duration::from_millis(250)).await,
+                },
+                Ahead::Forked => return Some(self.start_over()),
+                Ahead::Gone => return Some(self.end(EndReason::MatchExpired)),
+            }
+            if self.at.record.state() == State::Over {
+                return Some(self.end(EndReason::MatchOver));
+            }
+            tokio::select! {
+                biased;
+                () = self.draining.cancelled() => return Some(self.end(EndReason::Draining)),
+                _ = self.news.changed() => {}
+                () = tokio::time::sleep_until(self.heartbeat) => {
+                    self.put_off_heartbeat();
+                    return Some(Message::Heartbeat);
+                }
+            }
+        }
+    }
+
+    /// Reads the next steps from the log.
+    async fn page(&mut self) -> Result<(), Error> {
+        let store = &self.matches.inner.store;
+        let version = self.at.position.version;
+        let log = asked(|| store.log(self.id, version, PAGE)).await?.ok_or(Error::NotFound)?;
+        let mut at = Arc::clone(&self.at);
+        for entry in &log.entries {
+            let frame = at.read_next(entry)?;
+            at = Arc::clone(&frame.live);
+            self.ahead.push_back(Arc::new(frame));
+        }
+        Ok(())
+    }
+
+    fn start_over(&mut self) -> Message<G> {
+        (self.at, self.forks) = self.reader.latest();
+        self.ahead.clear();
+        self.put_off_heartbeat();
+        Message::Snapshot(self.at.view(self.viewer), SnapshotReason::HistoryForked)
+    }
+
+    fn end(&mut self, reason: EndReason) -> Message<G> {
+        self.ended = true;
+        Message::End(reason)
+    }
+
+    /// Puts the next heartbeat off, by not quite the same for every watcher.
+    fn put_off_heartbeat(&mut self) {
+        let period = self.matches.inner.settings.heartbeat;
+        self.heartbeat = Instant::now() + about(period);
+    }
+}
