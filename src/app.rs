@@ -145,7 +145,9 @@ impl App {
         let routes = Routes::new(
             MatchServiceServer::new(service).max_decoding_message_size(settings.max_request),
         )
-        .add_service(CatalogServiceServer::new(Catalogs).max_decoding_message_size(1024))
+        .add_service(
+            CatalogServiceServer::new(Catalogs).max_decoding_message_size(settings.max_request),
+        )
         .add_service(health)
         .add_service(reflection().build_v1().expect("our own descriptors can be read"))
         .add_service(reflection().build_v1alpha().expect("our own descriptors can be read"));
