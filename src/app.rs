@@ -16,7 +16,7 @@ use tonic::transport::server::TcpIncoming;
 use tonic_health::server::HealthReporter;
 use tower::ServiceBuilder;
 use tower_http::catch_panic::CatchPanicLayer;
-use tower_http::cors::{AllowOrigin, CorsLayer};
+use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 
 use crate::config::{Origins, Settings, StoreChoice};
 use crate::grpc::errors::Fault;
@@ -234,7 +234,10 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// What pages of other origins may do: call, with the headers of gRPC-Web, and read its trailers.
+/// What pages of other origins may do: call, with any headers, and read the trailers of gRPC-Web.
+///
+/// The headers that a browser asks for are named in the answer: `*` would not stand for
+/// `authorization`.
 fn cors(origins: &Origins) -> CorsLayer {
     let allowed = match origins {
         Origins::Any => AllowOrigin::any(),
@@ -244,7 +247,7 @@ fn cors(origins: &Origins) -> CorsLayer {
     CorsLayer::new()
         .allow_origin(allowed)
         .allow_methods([http::Method::POST])
-        .allow_headers(tower_http::cors::Any)
+        .allow_headers(AllowHeaders::mirror_request())
         .expose_headers(
             ["grpc-status", "grpc-message", "grpc-status-details-bin"].map(HeaderName::from_static),
         )
