@@ -217,10 +217,12 @@ fn panicked(_: Box<dyn std::any::Any + Send>) -> http::Response<Body> {
     Fault::PANIC.status().into_http()
 }
 
+/// Describes our services, health, and the details of our errors.
 fn reflection() -> tonic_reflection::server::Builder<'static> {
     tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(proto::DESCRIPTORS)
         .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+        .register_encoded_file_descriptor_set(tonic_types::pb::FILE_DESCRIPTOR_SET)
 }
 
 /// A listener that lets others listen on the same port, so that each core can have its own.

@@ -1,5 +1,10 @@
 """What a service offers beside its own methods: health, reflection, and a good end."""
 
+import json
+import os
+import subprocess
+import sysconfig
+
 import grpc
 import pytest
 from google.protobuf.descriptor_pool import DescriptorPool
@@ -50,6 +55,20 @@ def test_reflection_describes_the_messages_as_the_protos_do(server: Server) -> N
         found = pool.FindFileByName(module.DESCRIPTOR.name)
         assert set(found.message_types_by_name) == set(module.DESCRIPTOR.message_types_by_name)
         assert set(found.services_by_name) == set(module.DESCRIPTOR.services_by_name)
+
+
+def test_a_refusal_can_be_read_with_reflection_alone(server: Server) -> None:
+    method = f"http://{server.address}/parlor.v1.MatchService/GetView"
+    request = ["--data", '{"matchId": "nope"}']
+    curl = ["buf", "curl", "--protocol", "grpc", "--http2-prior-knowledge", *request, method]
+    path = {"PATH": sysconfig.get_path("scripts"), "HOME": os.environ["HOME"]}
+    done = subprocess.run(curl, env=path, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode != 0
+    answer = json.loads(done.stderr)
+    assert answer["code"] == "invalid_argument"
+    read = {detail["type"]: detail["debug"] for detail in answer["details"]}
+    assert read["google.rpc.ErrorInfo"] == {"domain": "parlor", "reason": "INVALID_FIELD"}
+    assert read["google.rpc.BadRequest"]["fieldViolations"][0]["field"] == "match_id"
 
 
 def test_an_unknown_method_is_not_implemented(server: Server) -> None:
