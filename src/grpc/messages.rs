@@ -129,6 +129,7 @@ pub(super) fn write_message(
                 EndReason::MatchOver => proto::EndReason::MatchOver,
                 EndReason::MatchExpired => proto::EndReason::MatchExpired,
                 EndReason::Draining => proto::EndReason::Draining,
+                EndReason::TokenRevoked => proto::EndReason::TokenRevoked,
             }
             .into(),
         }),
