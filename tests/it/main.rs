@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "where something is missing, the test has failed")]
 
+mod redis_faults;
 mod redis_server;
 mod store_contract;
 

@@ -3,7 +3,9 @@
 
 use std::fs::File;
 use std::net::TcpListener;
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use parlor::store::{RedisConfig, RedisStore};
@@ -61,6 +63,11 @@ impl RedisServer {
         RedisStore::connect(self.config()).await.expect("the server is there")
     }
 
+    /// Where it keeps its files.
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
     pub fn port(&self) -> u16 {
         self.port
     }
@@ -114,12 +121,16 @@ impl RedisServer {
 
     /// Waits until it answers; not, if it has ended.
     async fn answers(&mut self) -> bool {
-        let mut answers = false;
-        while !answers && self.process.try_wait().expect("it is our child").is_none() {
-            answers = self.ask::<String>(&["PING"]).await.is_ok();
+        let itself = format!("process_id:{}\r\n", self.process.id());
+        while self.process.try_wait().expect("it is our child").is_none() {
+            // Another server on this port is not ours.
+            let info = self.ask::<String>(&["INFO", "server"]).await;
+            if info.is_ok_and(|info| info.contains(&itself)) {
+                return true;
+            }
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
-        answers
+        false
     }
 
     fn signal(&self, signal: Signal) {
@@ -128,10 +139,14 @@ impl RedisServer {
     }
 }
 
-/// All users: a deployment has no others.
+/// All users.
+///
+/// Nobody can be the default user. But Redis 7.0 replays its append-only file as the default user,
+/// and checks the permissions of what was written by scripts: one that is off and may do nothing makes
+/// a restart lose, without a word to anybody, all that is in that file.
 fn users() -> String {
     format!(
-        "user default off\n\
+        "user default off ~* &* +@all\n\
          user admin on >admin ~* &* +@all\n\
          user parlor on >secret {PERMISSIONS}\n"
     )
@@ -144,9 +159,18 @@ fn split(command: &[&str]) -> Cmd {
     split
 }
 
+/// A port that nobody listens on. It is below those that the system gives out, and no other test of
+/// this process gets it, so that it is still free when a server starts again.
 fn free_port() -> u16 {
-    let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
-    listener.local_addr().expect("an address").port()
+    static TAKEN: AtomicU32 = AtomicU32::new(0);
+    loop {
+        let taken = TAKEN.fetch_add(1, Ordering::Relaxed);
+        let offset = std::process::id().wrapping_mul(61).wrapping_add(taken) % 12_000;
+        let port = 20_000 + offset as u16;
+        if TcpListener::bind(("127.0.0.1", port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 fn spawn(folder: &TempDir, port: u16) -> Child {

@@ -90,6 +90,12 @@ impl fmt::Debug for RedisConfig {
 }
 
 /// Keeps matches in Redis.
+///
+/// The server's user needs, on keys and channels that begin with the prefix, `evalsha eval exists get
+/// set hget hmget hset xadd xrange pexpire publish subscribe unsubscribe ping`, and `config|get` to
+/// [describe](Store::describe) what the server keeps. Where the server's default user is turned off,
+/// it must keep all its permissions (`user default off ~* &* +@all`): Redis 7.0 replays its
+/// append-only file as that user, and otherwise leaves out what scripts wrote.
 pub struct RedisStore {
     client: Arc<Client>,
     keys: Arc<Keys>,
