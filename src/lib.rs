@@ -7,6 +7,7 @@ pub mod config;
 pub mod games;
 pub mod grpc;
 pub mod matches;
+pub mod play;
 pub mod proto;
 pub mod rules;
 pub mod store;

@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::{Channel, Endpoint};
-use tonic::{Request, Status};
+use tonic::{Request, Response, Status};
 use tonic_types::StatusExt as _;
 use uuid::Uuid;
 
@@ -104,9 +104,9 @@ impl Client {
     /// The service's.
     pub async fn list_games(&self) -> Result<ListGamesResponse, Status> {
         self.patience
-            .tries(async || {
+            .tries(|| {
                 let mut catalog = self.catalog.clone();
-                catalog.list_games(timed(ListGamesRequest {})).await
+                async move { catalog.list_games(timed(ListGamesRequest {})).await }
             })
             .await
     }
@@ -118,9 +118,9 @@ impl Client {
     pub async fn get_game(&self, game_id: &str) -> Result<GetGameResponse, Status> {
         let request = GetGameRequest { game_id: game_id.to_owned() };
         self.patience
-            .tries(async || {
-                let mut catalog = self.catalog.clone();
-                catalog.get_game(timed(request.clone())).await
+            .tries(|| {
+                let (mut catalog, request) = (self.catalog.clone(), timed(request.clone()));
+                async move { catalog.get_game(request).await }
             })
             .await
     }
@@ -135,13 +135,12 @@ impl Client {
     ) -> Result<CreateMatchResponse, Status> {
         fill(&mut request.request_id);
         self.patience
-            .tries(async || {
-                let mut matches = self.matches.clone();
-                let mut request = timed(request.clone());
+            .tries(|| {
+                let (mut matches, mut request) = (self.matches.clone(), timed(request.clone()));
                 if let Some(key) = &self.api_key {
                     request.metadata_mut().insert("x-api-key", key.clone());
                 }
-                matches.create_match(request).await
+                async move { matches.create_match(request).await }
             })
             .await
     }
@@ -156,9 +155,9 @@ impl Client {
     ) -> Result<JoinMatchResponse, Status> {
         fill(&mut request.request_id);
         self.patience
-            .tries(async || {
-                let mut matches = self.matches.clone();
-                matches.join_match(timed(request.clone())).await
+            .tries(|| {
+                let (mut matches, request) = (self.matches.clone(), timed(request.clone()));
+                async move { matches.join_match(request).await }
             })
             .await
     }
@@ -198,13 +197,11 @@ impl AtMatch {
             action: Some(action),
             decision,
         };
-        self.client
-            .patience
-            .tries(async || {
-                let mut matches = self.client.matches.clone();
-                matches.submit_action(self.request(request.clone())).await
-            })
-            .await
+        self.ask(
+            request,
+            |mut matches, request| async move { matches.submit_action(request).await },
+        )
+        .await
     }
 
     /// What is seen from here now.
@@ -214,12 +211,7 @@ impl AtMatch {
     pub async fn view(&self) -> Result<View, Status> {
         let request = GetViewRequest { match_id: self.match_id.clone() };
         let response = self
-            .client
-            .patience
-            .tries(async || {
-                let mut matches = self.client.matches.clone();
-                matches.get_view(self.request(request.clone())).await
-            })
+            .ask(request, |mut matches, request| async move { matches.get_view(request).await })
             .await?;
         Ok(response.view.unwrap_or_default())
     }
@@ -231,12 +223,7 @@ impl AtMatch {
     pub async fn get_match(&self) -> Result<Match, Status> {
         let request = GetMatchRequest { match_id: self.match_id.clone() };
         let response = self
-            .client
-            .patience
-            .tries(async || {
-                let mut matches = self.client.matches.clone();
-                matches.get_match(self.request(request.clone())).await
-            })
+            .ask(request, |mut matches, request| async move { matches.get_match(request).await })
             .await?;
         Ok(response.r#match.unwrap_or_default())
     }
@@ -250,12 +237,7 @@ impl AtMatch {
             request_id: Uuid::new_v4().to_string(),
             match_id: self.match_id.clone(),
         };
-        self.client
-            .patience
-            .tries(async || {
-                let mut matches = self.client.matches.clone();
-                matches.renew_token(self.request(request.clone())).await
-            })
+        self.ask(request, |mut matches, request| async move { matches.renew_token(request).await })
             .await
     }
 
@@ -269,6 +251,19 @@ impl AtMatch {
     #[must_use]
     pub fn follow_from_the_start(&self) -> Follow {
         Follow::new(self.clone(), Some(0))
+    }
+
+    /// Asks the service, again where that may help.
+    async fn ask<M: Clone, R, F>(
+        &self,
+        message: M,
+        call: impl Fn(MatchServiceClient<Channel>, Request<M>) -> F,
+    ) -> Result<R, Status>
+    where
+        F: Future<Output = Result<Response<R>, Status>>,
+    {
+        let call = || call(self.client.matches.clone(), self.request(message.clone()));
+        self.client.patience.tries(call).await
     }
 
     /// A request with the token and the time that one try may take.

@@ -38,12 +38,11 @@ impl Patience {
     }
 
     /// Tries until there is an answer that trying again would not change.
-    pub(super) async fn tries<T>(
-        &self,
-        call: impl AsyncFn() -> Result<Response<T>, Status>,
-    ) -> Result<T, Status> {
-        let answer = (async || call().await).retry(self.pauses()).when(is_passing).await?;
-        Ok(answer.into_inner())
+    pub(super) async fn tries<T, F>(&self, call: impl Fn() -> F) -> Result<T, Status>
+    where
+        F: Future<Output = Result<Response<T>, Status>>,
+    {
+        Ok(call.retry(self.pauses()).when(is_passing).await?.into_inner())
     }
 }
 

@@ -36,14 +36,14 @@ pub trait WithGame {
 
 /// What the registry asks of a game; in tests also that it can be tried.
 #[cfg(not(test))]
-pub trait Registered: Wire<Options: Default> {}
+pub trait Registered: Wire<Options: Default + Into<AnyOptions>> {}
 #[cfg(not(test))]
-impl<G: Wire<Options: Default>> Registered for G {}
+impl<G: Wire<Options: Default + Into<AnyOptions>>> Registered for G {}
 /// What the registry asks of a game; in tests also that it can be tried.
 #[cfg(test)]
-pub trait Registered: Wire<Options: Default> + conformance::Trial {}
+pub trait Registered: Wire<Options: Default + Into<AnyOptions>> + conformance::Trial {}
 #[cfg(test)]
-impl<G: Wire<Options: Default> + conformance::Trial> Registered for G {}
+impl<G: Wire<Options: Default + Into<AnyOptions>> + conformance::Trial> Registered for G {}
 
 /// Makes the sum of all games, one line a game: its id, its name in the sum and in the messages,
 /// its type.
@@ -60,6 +60,14 @@ macro_rules! registry {
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[expect(missing_docs, reason = "each is the game of that name")]
         pub enum AnyOptions { $($Name(<$Type as Game>::Options),)+ }
+
+        $(
+            impl From<<$Type as Game>::Options> for AnyOptions {
+                fn from(options: <$Type as Game>::Options) -> Self {
+                    Self::$Name(options)
+                }
+            }
+        )+
 
         /// An action of any game.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
