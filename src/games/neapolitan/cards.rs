@@ -27,7 +27,7 @@ pub enum Face {
     Monster {
         /// Its suit.
         flavor: Flavor,
-        /// Its number, from 1 to [`HIGHEST`].
+        /// Its number, from 1 to 11.
         number: u8,
     },
     /// A standard Pass card.
@@ -212,19 +212,16 @@ impl Cards {
         Self(self.0 & LANE << (16 * flavor as u32))
     }
 
-    /// The Pass cards, standard and variant.
+    /// What a hand may play when this flavor is led: these Monsters and Pass cards, or anything
+    /// where it has none of these Monsters.
     #[must_use]
-    pub const fn passes(self) -> Self {
-        Self(self.0 & (VARIANT_PASSES | STANDARD_PASSES))
-    }
-
-    /// The cards of both, which have none in common but standard Pass cards.
-    #[must_use]
-    pub fn and(self, other: Self) -> Self {
-        other.iter().fold(self, |mut cards, card| {
-            cards.insert(card);
-            cards
-        })
+    pub const fn following(self, suit: Flavor) -> Self {
+        let monsters = self.of(suit);
+        if monsters.is_empty() {
+            self
+        } else {
+            Self(monsters.0 | self.0 & (VARIANT_PASSES | STANDARD_PASSES))
+        }
     }
 
     /// The cards, equal ones once: Vanilla, Chocolate, Strawberry, each from the lowest number, then

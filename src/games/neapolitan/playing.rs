@@ -18,8 +18,7 @@ impl Neapolitan {
     /// What the seat may play, if it is its turn.
     pub(super) fn playable(&self, seat: Seat) -> Cards {
         let hand = self.hands[seat];
-        let following = self.trick.lead_suit().map_or(Cards::NONE, |suit| hand.of(suit));
-        if following.is_empty() { hand } else { following.and(hand.passes()) }
+        self.trick.lead_suit().map_or(hand, |suit| hand.following(suit))
     }
 
     /// Judges a card that a seat wants to play in its turn.

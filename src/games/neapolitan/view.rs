@@ -15,7 +15,7 @@ use crate::rules::{BySeat, Refusal, Seat, Viewer};
 pub struct View {
     /// The round, from 1.
     pub round: u16,
-    /// Which trick of the round is played, from 1; at the end of the match the last one that was.
+    /// Which trick of the round is played, from 1; the last one also when it was won.
     pub trick: u8,
     /// What is going on.
     pub phase: Phase,
