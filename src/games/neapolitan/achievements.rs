@@ -207,8 +207,9 @@ impl Neapolitan {
             if end.reason == Reason::StrongestFlavor {
                 self.award(seat, Achievement::TieBrokenByStrongest, sink);
             }
-            // Whoever contends has reached the end in this very round.
-            if self.declarations.has_declared(seat) && self.won[seat].count() == 0 {
+            // Whoever contends has reached the end in this very round, and a declaration that failed
+            // moves nobody forward.
+            if self.declarations.has_declared(seat) {
                 self.award(seat, Achievement::CherryFinish, sink);
             }
         }

@@ -56,7 +56,7 @@ impl Declarations {
 
     /// Whether the seat has declared, as everyone knows.
     pub(super) fn has_declared(self, seat: Seat) -> bool {
-        self.awaited.is_empty() && self.declared.contains(seat)
+        self.of(seat) == Declaration::Declared
     }
 
     /// What everyone sees of the seat's answer.
