@@ -6,6 +6,7 @@
 //! The registry makes of all games one more, [`AnyGame`]: a sum that is itself a [`Game`], so that
 //! whoever is generic over a game can serve them all.
 
+pub mod neapolitan;
 pub mod neon;
 pub mod wire;
 
@@ -171,7 +172,6 @@ macro_rules! registry {
                 action: &AnyAction,
                 sink: &mut impl Sink<AnyEvent>,
             ) -> Result<(), Refusal> {
-                #[expect(unreachable_patterns, reason = "there is only one game yet")]
                 match (self, action) {
                     $((Self::$Name(game), AnyAction::$Name(action)) => {
                         game.play(seat, action, &mut Mapped::new(sink, AnyEvent::$Name))
@@ -258,4 +258,5 @@ macro_rules! registry {
 
 registry! {
     "neon": Neon = neon::Neon;
+    "neapolitan": Neapolitan = neapolitan::Neapolitan;
 }
