@@ -59,6 +59,12 @@ fn write_outcome(outcome: &Outcome) -> proto::Outcome {
         winners: outcome.winners.iter().map(write_seat).collect(),
         reason: outcome.reason.to_owned(),
         scores: outcome.scores.values().copied().collect(),
+        achievements: outcome
+            .achievements
+            .iter()
+            .flat_map(|(seat, ids)| ids.iter().map(move |id| (write_seat(seat), *id)))
+            .map(|(seat, id)| proto::SeatAchievement { seat, achievement_id: id.to_owned() })
+            .collect(),
     }
 }
 

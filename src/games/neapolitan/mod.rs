@@ -323,6 +323,9 @@ impl Game for Neapolitan {
             winners,
             reason: reason.id(),
             scores: self.scores.map(|_, &score| score.into()),
+            achievements: self
+                .achievements
+                .map(|_, achieved| achieved.iter().map(Achievement::id).collect()),
         })
     }
 

@@ -295,7 +295,7 @@ impl Game for Neon {
                 .map(|(seat, _)| seat)
                 .collect();
             let reason = if winners.len() == 1 { "score" } else { "shared" };
-            Outcome { winners, reason, scores }
+            Outcome { winners, reason, scores, achievements: BySeat::new(self.seats) }
         })
     }
 
