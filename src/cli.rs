@@ -28,6 +28,37 @@ pub enum Command {
     /// It plays every seat of a new match, or with `--join` one seat of a match that someone else
     /// created: something to see the service work with, and an opponent while a frontend is built.
     Play(PlayArgs),
+    /// Recompute the deals of a finished match from the secret that it revealed
+    ///
+    /// It asks the server for the match and for all that the token's seat was shown, checks the
+    /// secret against the commitment, makes every deal again, and compares.
+    Verify(VerifyArgs),
+}
+
+/// What to verify.
+#[derive(Args, Clone, Debug)]
+pub struct VerifyArgs {
+    /// The match
+    #[arg(value_name = "MATCH")]
+    pub match_id: String,
+
+    /// The server's address
+    #[arg(
+        long,
+        env = "PARLOR_SERVER",
+        value_name = "URL",
+        default_value = "http://127.0.0.1:50051"
+    )]
+    pub server: String,
+
+    /// A token of the match: with a seat's, what that seat was dealt is verified too
+    #[arg(long, env = "PARLOR_TOKEN", value_name = "TOKEN", hide_env_values = true)]
+    pub token: Option<String>,
+
+    /// The commitment that was published when the match was created, in hexadecimal, if you noted
+    /// it; otherwise the server's word is taken for it
+    #[arg(long, value_name = "HEX")]
+    pub commitment: Option<String>,
 }
 
 /// How to play.

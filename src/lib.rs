@@ -12,3 +12,4 @@ pub mod proto;
 pub mod rules;
 pub mod store;
 pub mod telemetry;
+pub mod verify;

@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use parlor::app::App;
-use parlor::cli::{Cli, Command, PlayArgs, ServeArgs};
+use parlor::cli::{Cli, Command, ServeArgs};
 use parlor::config::{EXIT_CONFIG, RuntimeShape, Settings};
 use parlor::telemetry;
 use tokio::runtime::{Builder, Runtime};
@@ -19,12 +19,14 @@ fn main() -> ExitCode {
     let cli = Cli::parse();
     match cli.command {
         None => serve(&cli.serve),
-        Some(Command::Play(args)) => finish(play(args)),
+        Some(Command::Play(args)) => call(parlor::play::play(args)),
+        Some(Command::Verify(args)) => call(parlor::verify::verify(args)),
     }
 }
 
-fn play(args: PlayArgs) -> Result<(), Failure> {
-    runtime(RuntimeShape::Shared)?.block_on(parlor::play::play(args))
+/// Does something at a server.
+fn call(work: impl Future<Output = Result<(), Failure>>) -> ExitCode {
+    finish(runtime(RuntimeShape::Shared).map_err(Failure::from).and_then(|r| r.block_on(work)))
 }
 
 #[expect(clippy::print_stderr, reason = "this is what the operator is told")]

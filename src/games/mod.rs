@@ -148,10 +148,6 @@ macro_rules! registry {
                 }
             }
 
-            fn deal_of(seen: &AnySeen) -> Option<u32> {
-                match seen { $(AnySeen::$Name(seen) => <$Type>::deal_of(seen),)+ }
-            }
-
             fn to_act(&self) -> SeatSet {
                 match self { $(Self::$Name(game) => game.to_act(),)+ }
             }
@@ -243,6 +239,14 @@ macro_rules! registry {
                     $(AnySeen::$Name(seen) => Arm::$Name(<$Type>::write_event(seen)),)+
                 };
                 proto::GameEvent { game: Some(game) }
+            }
+
+            fn is_deal(event: &proto::GameEvent) -> bool {
+                use proto::game_event::Game as Arm;
+                match &event.game {
+                    $(Some(Arm::$Name(event)) => <$Type>::is_deal(event),)+
+                    None => false,
+                }
             }
 
             fn write_view(view: &AnyView) -> proto::GameView {

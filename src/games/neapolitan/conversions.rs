@@ -67,6 +67,10 @@ impl Wire for Neapolitan {
         proto::NeapolitanEvent { event: Some(write_event(seen)) }
     }
 
+    fn is_deal(event: &proto::NeapolitanEvent) -> bool {
+        matches!(event.event, Some(EventArm::SetUp(_) | EventArm::Dealt(_)))
+    }
+
     fn write_view(view: &View) -> proto::NeapolitanView {
         proto::NeapolitanView {
             round: view.round.into(),

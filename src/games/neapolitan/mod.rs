@@ -269,14 +269,6 @@ impl Game for Neapolitan {
         Deal::draw(options, setup.seats(), &mut shuffle).report(n, options, sink);
     }
 
-    fn deal_of(seen: &Seen) -> Option<u32> {
-        match *seen {
-            Seen::SetUp { .. } => Some(0),
-            Seen::Dealt { deal, .. } => Some(deal),
-            _ => None,
-        }
-    }
-
     fn to_act(&self) -> SeatSet {
         match self.phase() {
             Phase::Declaring => self.declarations.awaited(),
