@@ -23,6 +23,13 @@ use crate::store_contract::{
 /// So long that nothing is seen because of it in a test.
 const NEVER: Duration = Duration::from_secs(3_600);
 
+/// A store that waits as long as one does outside of tests.
+async fn impatient(server: &RedisServer) -> RedisStore {
+    let RedisConfig { connect_timeout, response_timeout, .. } = RedisConfig::new("");
+    let config = RedisConfig { connect_timeout, response_timeout, ..server.config() };
+    RedisStore::connect(config).await.unwrap()
+}
+
 /// The change is made with this, whether it was before or not, as soon as the server lets it.
 async fn sooner_or_later(store: &RedisStore, id: MatchId, change: &Commit) -> Committed {
     eventually("the change is made", async || store.commit(id, change.clone()).await.ok()).await
@@ -72,7 +79,7 @@ async fn a_server_that_forgot_the_scripts_is_told_them_again() {
 #[tokio::test]
 async fn a_server_that_restarts_is_found_again_with_its_matches() {
     let mut server = RedisServer::start().await;
-    let store = server.store().await;
+    let store = impatient(&server).await;
     let id = match_at(&store, 2).await;
     let mut watch = store.watch(id).await;
     hears(&mut watch, Hint::At(at(2))).await;
@@ -95,7 +102,7 @@ async fn a_server_that_restarts_is_found_again_with_its_matches() {
 #[tokio::test]
 async fn while_the_server_is_down_the_answer_comes_at_once() {
     let mut server = RedisServer::start().await;
-    let store = server.store().await;
+    let store = impatient(&server).await;
     server.kill();
     eventually("an outage is told at once", async || {
         let began = Instant::now();
@@ -110,7 +117,7 @@ async fn while_the_server_is_down_the_answer_comes_at_once() {
 #[tokio::test]
 async fn a_change_that_a_silent_server_got_is_made_once() {
     let server = RedisServer::start().await;
-    let store = server.store().await;
+    let store = impatient(&server).await;
     let id = new_match(&store).await;
     let sent = change(1, request(1));
 
@@ -131,7 +138,7 @@ async fn a_change_that_a_silent_server_got_is_made_once() {
 #[tokio::test]
 async fn many_changes_under_a_silent_server_are_each_made_once() {
     let server = RedisServer::start().await;
-    let store = server.store().await;
+    let store = impatient(&server).await;
     let ids = futures_util::future::join_all((0..64).map(|_| new_match(&store))).await;
     server.pause();
     let sent = ids.iter().map(|id| store.commit(*id, change(1, request(1))));
@@ -351,7 +358,7 @@ async fn a_server_that_cannot_save_takes_no_changes() {
 #[tokio::test]
 async fn a_server_that_became_a_replica_is_left_until_it_is_a_primary_again() {
     let server = RedisServer::start().await;
-    let store = server.store().await;
+    let store = impatient(&server).await;
     let id = match_at(&store, 2).await;
     let mut watch = store.watch(id).await;
     hears(&mut watch, Hint::At(at(2))).await;
@@ -374,7 +381,7 @@ async fn a_server_that_became_a_replica_is_left_until_it_is_a_primary_again() {
 #[tokio::test]
 async fn a_replica_is_left_even_if_nothing_is_written() {
     let server = RedisServer::start().await;
-    let store = server.store().await;
+    let store = impatient(&server).await;
     let id = new_match(&store).await;
     server.run::<()>(&["REPLICAOF", "127.0.0.1", "1"]).await;
     eventually("the demotion is noticed", async || {
@@ -545,7 +552,7 @@ async fn nothing_is_kept_without_an_end() {
 #[tokio::test]
 async fn a_closed_store_leaves_no_connection() {
     let server = RedisServer::start().await;
-    let store = server.store().await;
+    let store = impatient(&server).await;
     let id = new_match(&store).await;
     let watch = store.watch(id).await;
     subscribed(&server, id, 1).await;

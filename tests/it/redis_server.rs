@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use parlor::store::{RedisConfig, RedisStore};
 use redis::aio::MultiplexedConnection;
-use redis::{Cmd, FromRedisValue, RedisResult};
+use redis::{AsyncConnectionConfig, Cmd, FromRedisValue, RedisResult};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
@@ -18,6 +18,9 @@ use tempfile::TempDir;
 const PERMISSIONS: &str = "resetkeys ~parlor1:* resetchannels &parlor1:* -@all \
     +evalsha +eval +exists +get +set +hget +hmget +hset +xadd +xrange +pexpire +publish \
     +subscribe +unsubscribe +hello +ping +config|get";
+
+/// How long a server that works may take to answer.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// A server that runs as long as this lives.
 pub struct RedisServer {
@@ -53,9 +56,15 @@ impl RedisServer {
         format!("redis://parlor:secret@127.0.0.1:{}", self.port)
     }
 
-    /// What the service is set to here: everything is looked at more often than outside of tests.
+    /// What the service is set to here: watched matches are looked for more often, and answers are
+    /// waited for longer, because many tests share the machine.
     pub fn config(&self) -> RedisConfig {
-        RedisConfig { poll_every: Duration::from_millis(200), ..RedisConfig::new(self.url()) }
+        RedisConfig {
+            connect_timeout: PATIENCE,
+            response_timeout: PATIENCE,
+            poll_every: Duration::from_millis(200),
+            ..RedisConfig::new(self.url())
+        }
     }
 
     /// A store on this server.
@@ -116,7 +125,10 @@ impl RedisServer {
 
     async fn connect(&self, user: &str) -> RedisResult<MultiplexedConnection> {
         let url = format!("redis://{user}@127.0.0.1:{}", self.port);
-        redis::Client::open(url)?.get_multiplexed_async_connection().await
+        let config = AsyncConnectionConfig::new()
+            .set_connection_timeout(Some(PATIENCE))
+            .set_response_timeout(Some(PATIENCE));
+        redis::Client::open(url)?.get_multiplexed_async_connection_with_config(&config).await
     }
 
     /// Waits until it answers; not, if it has ended.

@@ -108,3 +108,71 @@ fn text(error: &RedisError) -> String {
         _ => error.to_string(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the server's error means, and whether the connection is given up.
+    fn meaning(code: &str, detail: &str) -> (StoreError, bool) {
+        let known = [
+            ("ERR", ServerErrorKind::ResponseError),
+            ("LOADING", ServerErrorKind::BusyLoading),
+            ("MOVED", ServerErrorKind::Moved),
+            ("TRYAGAIN", ServerErrorKind::TryAgain),
+            ("CLUSTERDOWN", ServerErrorKind::ClusterDown),
+            ("MASTERDOWN", ServerErrorKind::MasterDown),
+            ("READONLY", ServerErrorKind::ReadOnly),
+            ("NOPERM", ServerErrorKind::NoPerm),
+        ];
+        let known = known.into_iter().find(|(known, _)| *known == code);
+        let error = match known {
+            Some((_, kind)) => {
+                RedisError::from((ErrorKind::Server(kind), "refused", detail.to_owned()))
+            }
+            None => redis::make_extension_error(code.to_owned(), Some(detail.to_owned())),
+        };
+        let (failure, broken) = of_command(&error, Access::Write);
+        (failure.into_error(), broken)
+    }
+
+    #[test]
+    fn every_refusal_of_the_server_has_its_meaning() {
+        type Case = (&'static str, &'static str, fn(String) -> StoreError, bool);
+        let cases: [Case; 16] = [
+            ("READONLY", "it is a replica", StoreError::Failover, true),
+            ("LOADING", "it reads its data", StoreError::Failover, true),
+            ("MASTERDOWN", "its primary is down", StoreError::Failover, true),
+            ("CLUSTERDOWN", "slots are missing", StoreError::Failover, true),
+            ("MOVED", "1 127.0.0.1:2", StoreError::Failover, true),
+            ("TRYAGAIN", "keys are moving", StoreError::Failover, false),
+            ("NOREPLICAS", "too few replicas", StoreError::Failover, false),
+            ("OOM", "no memory", StoreError::Full, false),
+            ("MISCONF", "it cannot save", StoreError::ReadOnly, false),
+            ("BUSY", "a script runs", StoreError::Unavailable, false),
+            ("NOPERM", "not permitted", StoreError::Misconfigured, false),
+            ("WRONGPASS", "no such user", StoreError::Misconfigured, false),
+            ("NOAUTH", "nobody is asking", StoreError::Misconfigured, true),
+            ("ERR", "The user executing the script can't", StoreError::Misconfigured, false),
+            ("ERR", "max number of clients reached", StoreError::Unavailable, true),
+            ("WRONGTYPE", "not a hash", StoreError::Corrupt, false),
+        ];
+        for (code, detail, error, broken) in cases {
+            let expected = (error(format!("{code} {detail}")), broken);
+            assert_eq!(meaning(code, detail), expected);
+        }
+    }
+
+    #[test]
+    fn only_a_change_that_was_not_answered_is_in_doubt() {
+        for kind in [std::io::ErrorKind::TimedOut, std::io::ErrorKind::BrokenPipe] {
+            let error = RedisError::from(std::io::Error::from(kind));
+            let of = |access| of_command(&error, access);
+            let (write, broken) = of(Access::Write);
+            assert!(matches!(write, Failure::Final(StoreError::OutcomeUnknown(_))) && broken);
+            let (read, broken) = of(Access::Read);
+            assert!(matches!(read.into_error(), StoreError::Unavailable(_)) && broken);
+            assert!(matches!(of_opening(&error), StoreError::Unavailable(_)));
+        }
+    }
+}
