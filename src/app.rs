@@ -69,7 +69,7 @@ pub struct App {
 }
 
 impl App {
-    /// Opens the store and binds the port.
+    /// Opens the store that the settings name, and binds the port.
     ///
     /// # Errors
     /// [`StartError`], when either fails.
@@ -78,6 +78,14 @@ impl App {
             StoreChoice::Memory => Arc::new(MemoryStore::default()),
             StoreChoice::Redis(url) => Arc::new(RedisStore::connect(RedisConfig::new(url)).await?),
         };
+        Self::over(store, settings)
+    }
+
+    /// Binds the port, over a store that is open already.
+    ///
+    /// # Errors
+    /// [`StartError::Listen`].
+    pub fn over(store: Arc<dyn Store>, settings: Settings) -> Result<Self, StartError> {
         let description = store.describe();
         let service = Service {
             matches: Matches::new(store, Arc::new(SystemClock), settings.matches.clone()),

@@ -2,9 +2,13 @@
 
 #![expect(clippy::unwrap_used, reason = "where something is missing, the test has failed")]
 
+mod changes;
+mod instance;
 mod redis_faults;
 mod redis_server;
 mod store_contract;
+mod streams;
+mod verification;
 
 use std::time::Duration;
 
