@@ -27,7 +27,7 @@ use crate::matches::{Matches, SystemClock};
 use crate::proto;
 use crate::proto::catalog_service_server::CatalogServiceServer;
 use crate::proto::match_service_server::MatchServiceServer;
-use crate::store::{MemoryStore, Store, StoreError};
+use crate::store::{MemoryStore, RedisConfig, RedisStore, Store, StoreError};
 
 /// Streams that a connection may have open.
 const MAX_STREAMS: u32 = 100;
@@ -69,15 +69,23 @@ pub struct App {
 }
 
 impl App {
-    /// Opens the store and binds the port.
+    /// Opens the store that the settings name, and binds the port.
     ///
     /// # Errors
     /// [`StartError`], when either fails.
     pub async fn build(settings: Settings) -> Result<Self, StartError> {
         let store: Arc<dyn Store> = match &settings.store {
             StoreChoice::Memory => Arc::new(MemoryStore::default()),
-            StoreChoice::Redis(_url) => Arc::new(MemoryStore::default()),
+            StoreChoice::Redis(url) => Arc::new(RedisStore::connect(RedisConfig::new(url)).await?),
         };
+        Self::over(store, settings)
+    }
+
+    /// Binds the port, over a store that is open already.
+    ///
+    /// # Errors
+    /// [`StartError::Listen`].
+    pub fn over(store: Arc<dyn Store>, settings: Settings) -> Result<Self, StartError> {
         let description = store.describe();
         let service = Service {
             matches: Matches::new(store, Arc::new(SystemClock), settings.matches.clone()),

@@ -12,7 +12,7 @@ use clap::{Args, Parser, Subcommand};
 #[derive(Debug, Parser)]
 #[command(name = "parlor", version, args_conflicts_with_subcommands = true)]
 pub struct Cli {
-    /// What to do; without it, serve.
+    /// What to do instead of serving.
     #[command(subcommand)]
     pub command: Option<Command>,
     /// How to serve.
@@ -20,11 +20,88 @@ pub struct Cli {
     pub serve: ServeArgs,
 }
 
-/// What to do.
+/// What to do instead of serving.
 #[derive(Debug, Subcommand)]
 pub enum Command {
-    /// Serve (what it also does without a command)
-    Serve(ServeArgs),
+    /// Play a match at a server, choosing at random among what is allowed
+    ///
+    /// It plays every seat of a new match, or with `--join` one seat of a match that someone else
+    /// created: something to see the service work with, and an opponent while a frontend is built.
+    Play(PlayArgs),
+    /// Recompute the deals of a finished match from the secret that it revealed
+    ///
+    /// It asks the server for the match and for all that the token's seat was shown, checks the
+    /// secret against the commitment, makes every deal again, and compares.
+    Verify(VerifyArgs),
+}
+
+/// What to verify.
+#[derive(Args, Clone, Debug)]
+pub struct VerifyArgs {
+    /// The match
+    #[arg(value_name = "MATCH")]
+    pub match_id: String,
+
+    /// The server's address
+    #[arg(
+        long,
+        env = "PARLOR_SERVER",
+        value_name = "URL",
+        default_value = "http://127.0.0.1:50051"
+    )]
+    pub server: String,
+
+    /// A token of the match: with a seat's, what that seat was dealt is verified too
+    #[arg(long, env = "PARLOR_TOKEN", value_name = "TOKEN", hide_env_values = true)]
+    pub token: Option<String>,
+
+    /// The commitment that was published when the match was created, in hexadecimal, if you noted
+    /// it; otherwise the server's word is taken for it
+    #[arg(long, value_name = "HEX")]
+    pub commitment: Option<String>,
+}
+
+/// How to play.
+#[derive(Args, Clone, Debug)]
+pub struct PlayArgs {
+    /// The server's address; give it several times to spread the calls
+    #[arg(
+        long,
+        env = "PARLOR_SERVER",
+        value_name = "URL",
+        default_value = "http://127.0.0.1:50051",
+        value_delimiter = ','
+    )]
+    pub server: Vec<String>,
+
+    /// The game, by its id in the catalog
+    #[arg(long, value_name = "GAME", default_value = "neon", conflicts_with = "join")]
+    pub game: String,
+
+    /// How many seats; left out, as few as the game allows
+    #[arg(long, value_name = "COUNT", conflicts_with = "join")]
+    pub seats: Option<u8>,
+
+    /// An option of the game, as in `-o first_player=0`; give it once for each option
+    #[arg(short, long = "option", value_name = "NAME=VALUE", conflicts_with = "join")]
+    pub option: Vec<String>,
+
+    /// Take an open seat of the match with this code, and play only that
+    #[arg(long, value_name = "CODE")]
+    pub join: Option<String>,
+
+    /// What to be called
+    #[arg(long, value_name = "NAME", default_value = "random player")]
+    pub name: String,
+
+    /// An API key, where the server asks for one to create matches
+    #[arg(long, env = "PARLOR_API_KEY", value_name = "KEY", hide_env_values = true)]
+    pub api_key: Option<String>,
+
+    /// Also write everything that is sent and received to this file, a JSON object a line, with
+    /// messages as hexadecimal Protobuf
+    #[arg(long, value_name = "FILE")]
+    pub record: Option<std::path::PathBuf>,
 }
 
 /// How to serve.

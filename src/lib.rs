@@ -2,11 +2,14 @@
 
 pub mod app;
 pub mod cli;
+pub mod client;
 pub mod config;
 pub mod games;
 pub mod grpc;
 pub mod matches;
+pub mod play;
 pub mod proto;
 pub mod rules;
 pub mod store;
 pub mod telemetry;
+pub mod verify;

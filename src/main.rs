@@ -12,12 +12,21 @@ use tokio::runtime::{Builder, Runtime};
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
+/// Why a command did not do what it should.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
 fn main() -> ExitCode {
     let cli = Cli::parse();
     match cli.command {
         None => serve(&cli.serve),
-        Some(Command::Serve(args)) => serve(&args),
+        Some(Command::Play(args)) => call(parlor::play::play(args)),
+        Some(Command::Verify(args)) => call(parlor::verify::verify(args)),
     }
+}
+
+/// Does something at a server.
+fn call(work: impl Future<Output = Result<(), Failure>>) -> ExitCode {
+    finish(runtime(RuntimeShape::Shared).map_err(Failure::from).and_then(|r| r.block_on(work)))
 }
 
 #[expect(clippy::print_stderr, reason = "this is what the operator is told")]
@@ -30,7 +39,13 @@ fn serve(args: &ServeArgs) -> ExitCode {
         }
     };
     telemetry::init(&settings);
-    match run(settings) {
+    finish(run(settings))
+}
+
+/// Tells what went wrong, if anything did.
+#[expect(clippy::print_stderr, reason = "this is what the operator is told")]
+fn finish(done: Result<(), Failure>) -> ExitCode {
+    match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("parlor: {error}");
@@ -39,7 +54,7 @@ fn serve(args: &ServeArgs) -> ExitCode {
     }
 }
 
-fn run(settings: Settings) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
+fn run(settings: Settings) -> Result<(), Failure> {
     let shape = settings.runtime;
     let runtime = runtime(shape)?;
     let app = runtime.block_on(App::build(settings))?;
@@ -57,7 +72,7 @@ fn run(settings: Settings) -> Result<(), Box<dyn std::error::Error + Send + Sync
             let runtime = self::runtime(shape)?;
             Ok(std::thread::spawn(move || runtime.block_on(twin.serve())))
         })
-        .collect::<Result<_, Box<dyn std::error::Error + Send + Sync>>>()?;
+        .collect::<Result<_, Failure>>()?;
     runtime.block_on(app.serve())?;
     for thread in threads {
         thread.join().map_err(|_| "a thread panicked")??;
@@ -93,6 +108,6 @@ async fn wait_for_signal() {
 #[expect(clippy::print_stdout, reason = "this is what a newcomer reads first")]
 fn greet(app: &App) {
     println!("parlor {} listens on {}", env!("CARGO_PKG_VERSION"), app.address());
-    println!("matches are kept {}", app.store());
+    println!("matches are kept: {}", app.store());
     println!("try next: cargo run --release -- play --server http://{}", app.address());
 }

@@ -6,6 +6,7 @@
     clippy::default_trait_access,
     clippy::doc_markdown,
     clippy::missing_errors_doc,
+    clippy::struct_excessive_bools,
     clippy::too_many_lines,
     reason = "generated; the protos hold the documentation"
 )]

@@ -6,6 +6,7 @@
 //! The registry makes of all games one more, [`AnyGame`]: a sum that is itself a [`Game`], so that
 //! whoever is generic over a game can serve them all.
 
+pub mod neapolitan;
 pub mod neon;
 pub mod wire;
 
@@ -36,14 +37,14 @@ pub trait WithGame {
 
 /// What the registry asks of a game; in tests also that it can be tried.
 #[cfg(not(test))]
-pub trait Registered: Wire<Options: Default> {}
+pub trait Registered: Wire<Options: Default + Into<AnyOptions>> {}
 #[cfg(not(test))]
-impl<G: Wire<Options: Default>> Registered for G {}
+impl<G: Wire<Options: Default + Into<AnyOptions>>> Registered for G {}
 /// What the registry asks of a game; in tests also that it can be tried.
 #[cfg(test)]
-pub trait Registered: Wire<Options: Default> + conformance::Trial {}
+pub trait Registered: Wire<Options: Default + Into<AnyOptions>> + conformance::Trial {}
 #[cfg(test)]
-impl<G: Wire<Options: Default> + conformance::Trial> Registered for G {}
+impl<G: Wire<Options: Default + Into<AnyOptions>> + conformance::Trial> Registered for G {}
 
 /// Makes the sum of all games, one line a game: its id, its name in the sum and in the messages,
 /// its type.
@@ -60,6 +61,14 @@ macro_rules! registry {
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[expect(missing_docs, reason = "each is the game of that name")]
         pub enum AnyOptions { $($Name(<$Type as Game>::Options),)+ }
+
+        $(
+            impl From<<$Type as Game>::Options> for AnyOptions {
+                fn from(options: <$Type as Game>::Options) -> Self {
+                    Self::$Name(options)
+                }
+            }
+        )+
 
         /// An action of any game.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -139,10 +148,6 @@ macro_rules! registry {
                 }
             }
 
-            fn deal_of(seen: &AnySeen) -> Option<u32> {
-                match seen { $(AnySeen::$Name(seen) => <$Type>::deal_of(seen),)+ }
-            }
-
             fn to_act(&self) -> SeatSet {
                 match self { $(Self::$Name(game) => game.to_act(),)+ }
             }
@@ -163,7 +168,6 @@ macro_rules! registry {
                 action: &AnyAction,
                 sink: &mut impl Sink<AnyEvent>,
             ) -> Result<(), Refusal> {
-                #[expect(unreachable_patterns, reason = "there is only one game yet")]
                 match (self, action) {
                     $((Self::$Name(game), AnyAction::$Name(action)) => {
                         game.play(seat, action, &mut Mapped::new(sink, AnyEvent::$Name))
@@ -237,6 +241,14 @@ macro_rules! registry {
                 proto::GameEvent { game: Some(game) }
             }
 
+            fn is_deal(event: &proto::GameEvent) -> bool {
+                use proto::game_event::Game as Arm;
+                match &event.game {
+                    $(Some(Arm::$Name(event)) => <$Type>::is_deal(event),)+
+                    None => false,
+                }
+            }
+
             fn write_view(view: &AnyView) -> proto::GameView {
                 use proto::game_view::Game as Arm;
                 let game = match view {
@@ -250,4 +262,5 @@ macro_rules! registry {
 
 registry! {
     "neon": Neon = neon::Neon;
+    "neapolitan": Neapolitan = neapolitan::Neapolitan;
 }

@@ -66,7 +66,7 @@ faults! {
     MATCH_NOT_FOUND = NotFound "there is no such match, or it has expired";
     GAME_NOT_FOUND = NotFound "there is no such game";
     REVISION_CONFLICT = Aborted "the decision is no longer open: look at the match again";
-    REVISION_IN_FUTURE = OutOfRange "the decision was never opened";
+    REVISION_IN_FUTURE = OutOfRange "there is no such version yet";
     ILLEGAL_ACTION = FailedPrecondition "the action breaks a rule; the details name it";
     NOT_YOUR_TURN = FailedPrecondition "the seat has no decision to answer now";
     MATCH_NOT_STARTED = FailedPrecondition "the match waits for seats to be taken";
@@ -169,7 +169,7 @@ impl From<Error> for Status {
             Error::DecisionClosed { current } => {
                 Fault::REVISION_CONFLICT.with_metadata("currentRevision", current)
             }
-            Error::DecisionInFuture { current } => {
+            Error::InFuture { current } => {
                 Fault::REVISION_IN_FUTURE.with_metadata("currentRevision", current)
             }
             Error::Illegal(refusal) => illegal(refusal),

@@ -8,16 +8,16 @@ use tonic::{Request, Response, Status};
 use uuid::Uuid;
 
 use super::deadline::{self, Deadlines};
-use super::errors::Fault;
+use super::errors::{Fault, invalid_field};
 use super::fields::{Fields, match_id};
 use super::identity::{self, ApiKeys};
 use super::messages::{write_events, write_match, write_message, write_view};
 use super::resume;
 use super::tokens::TokenKeys;
 use crate::games::AnyGame;
-use crate::games::wire::{Wire as _, read_seat, read_seat_count, write_seat};
+use crate::games::wire::{BadField, Wire as _, read_seat, read_seat_count, write_seat};
 use crate::matches::{
-    Answer, Create, Created, Join, JoinCode, Joined, Matches, NewPlayer, Record, Submit,
+    Answer, Beginning, Create, Created, Join, JoinCode, Joined, Matches, NewPlayer, Record, Submit,
     Visibility, Watcher,
 };
 use crate::proto;
@@ -143,12 +143,11 @@ impl MatchService for Service {
     ) -> Result<Response<Replies>, Status> {
         let id = match_id(&request.get_ref().match_id)?;
         let caller = identity::caller(&self.tokens, request.metadata(), id)?;
-        let seen = resume::read(&self.tokens, id, &request.get_ref().resume_token);
-        let seen = seen.map_err(super::errors::invalid_field)?;
+        let beginning = self.read_beginning(id, request.get_ref()).map_err(invalid_field)?;
         let watcher = self
             .deadlines
             .keep(request.extensions(), Fault::DEADLINE_EXCEEDED, async {
-                Ok(self.matches.watch(id, caller, seen).await?)
+                Ok(self.matches.watch(id, caller, beginning).await?)
             })
             .await?;
         let deadline = deadline::of(request.extensions());
@@ -174,15 +173,32 @@ fn replies(
             let Ok(next) = next else {
                 return Some((Err(Fault::DEADLINE_EXCEEDED.status()), None));
             };
-            let position = watcher.position();
-            let resume_token = resume::write(&tokens, id, position);
-            let reply = write_message(&next?, position.version, resume_token);
-            Some((Ok(reply), Some(watcher)))
+            let (version, resume_token) = match watcher.position() {
+                Some(position) => (position.version, resume::write(&tokens, id, position)),
+                None => (0, Vec::new()),
+            };
+            Some((Ok(write_message(&next?, version, resume_token)), Some(watcher)))
         }
     }))
 }
 
 impl Service {
+    fn read_beginning(
+        &self,
+        id: MatchId,
+        message: &proto::StreamViewRequest,
+    ) -> Result<Beginning, BadField> {
+        let seen = resume::read(&self.tokens, id, &message.resume_token)?;
+        match (seen, message.after_version) {
+            (None, None) => Ok(Beginning::Now),
+            (Some(seen), None) => Ok(Beginning::Resumed(seen)),
+            (None, Some(version)) => Ok(Beginning::After(version)),
+            (Some(_), Some(_)) => {
+                Err(BadField::new("after_version", "not together with a resume token"))
+            }
+        }
+    }
+
     fn created(&self, created: &Created<AnyGame>) -> Result<proto::CreateMatchResponse, Status> {
         let Created { id, answer } = created;
         let record = &answer.frame.live.record;

@@ -59,6 +59,12 @@ fn write_outcome(outcome: &Outcome) -> proto::Outcome {
         winners: outcome.winners.iter().map(write_seat).collect(),
         reason: outcome.reason.to_owned(),
         scores: outcome.scores.values().copied().collect(),
+        achievements: outcome
+            .achievements
+            .iter()
+            .flat_map(|(seat, ids)| ids.iter().map(move |id| (write_seat(seat), *id)))
+            .map(|(seat, id)| proto::SeatAchievement { seat, achievement_id: id.to_owned() })
+            .collect(),
     }
 }
 
@@ -129,6 +135,7 @@ pub(super) fn write_message(
                 EndReason::MatchOver => proto::EndReason::MatchOver,
                 EndReason::MatchExpired => proto::EndReason::MatchExpired,
                 EndReason::Draining => proto::EndReason::Draining,
+                EndReason::TokenRevoked => proto::EndReason::TokenRevoked,
             }
             .into(),
         }),

@@ -48,9 +48,9 @@ pub enum Error {
         /// Where the match is.
         current: Version,
     },
-    /// The decision was never opened.
-    #[error("the decision was never opened")]
-    DecisionInFuture {
+    /// The version, or the decision opened by it, does not exist yet.
+    #[error("there is no such version yet")]
+    InFuture {
         /// Where the match is.
         current: Version,
     },

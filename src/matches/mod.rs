@@ -47,7 +47,7 @@ use self::reader::Readers;
 pub use self::record::{Creation, Event, Player, Record, State, Visibility};
 pub use self::submit::Submit;
 pub use self::view::{Caller, MatchView, Seen};
-pub use self::watch::{EndReason, Message, SnapshotReason, Watcher};
+pub use self::watch::{Beginning, EndReason, Message, SnapshotReason, Watcher};
 use crate::rules::Game;
 use crate::store::{MatchId, Store};
 

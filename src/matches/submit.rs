@@ -29,7 +29,7 @@ impl<G: Game> Matches<G> {
     ///
     /// # Errors
     /// [`Error::NotFound`], [`Error::TokenRevoked`], [`Error::NotStarted`], [`Error::Over`],
-    /// [`Error::NotYourTurn`], [`Error::DecisionClosed`], [`Error::DecisionInFuture`],
+    /// [`Error::NotYourTurn`], [`Error::DecisionClosed`], [`Error::InFuture`],
     /// [`Error::Illegal`], [`Error::ActionIdReused`], [`Error::Contention`], or the store's.
     pub async fn submit(&self, id: MatchId, submit: Submit<G::Action>) -> Result<Answer<G>, Error> {
         let asked = encode(&(submit.decision, &submit.action))?;
@@ -60,7 +60,7 @@ impl<G: Game> Record<G> {
             (None, None) => Err(Error::NotYourTurn),
             (None, Some(_)) => Ok(()),
             (Some(named), Some(open)) if named == open => Ok(()),
-            (Some(named), _) if named > current => Err(Error::DecisionInFuture { current }),
+            (Some(named), _) if named > current => Err(Error::InFuture { current }),
             (Some(_), _) => Err(Error::DecisionClosed { current }),
         }
     }

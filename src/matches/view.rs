@@ -71,6 +71,12 @@ impl<G: Game> Record<G> {
         }
     }
 
+    /// Whether the caller's token was replaced by a newer one.
+    pub(super) fn is_revoked(&self, caller: Caller) -> bool {
+        let Caller::Seat(seat, epoch) = caller else { return false };
+        self.players[seat].as_ref().is_some_and(|player| player.epoch > epoch)
+    }
+
     /// The secret of the shuffles, once it may be known.
     pub fn revealed_secret(&self) -> Option<Seed> {
         (self.state() == State::Over).then_some(self.creation.secret)

@@ -14,7 +14,7 @@ use super::jitter::about;
 use super::reader::{Ahead, Reader};
 use super::{Caller, Error, MatchView, Matches, Seen, State};
 use crate::rules::{Game, Viewer};
-use crate::store::{MatchId, Position};
+use crate::store::{MatchId, Position, Version};
 
 /// What a watcher is told.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,6 +27,17 @@ pub enum Message<G: Game> {
     Heartbeat,
     /// There will be nothing more.
     End(EndReason),
+}
+
+/// Where a watcher begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beginning {
+    /// With a snapshot of the match as it is.
+    Now,
+    /// After this version.
+    After(Version),
+    /// After what it has seen.
+    Resumed(Position),
 }
 
 /// Why a watcher starts with a snapshot.
@@ -47,6 +58,8 @@ pub enum EndReason {
     MatchExpired,
     /// This instance is about to stop.
     Draining,
+    /// The token that the watcher came with was replaced.
+    TokenRevoked,
 }
 
 /// Follows a match for one viewer: every version once, in order.
@@ -56,11 +69,12 @@ pub enum EndReason {
 pub struct Watcher<G: Game> {
     matches: Matches<G>,
     id: MatchId,
+    caller: Caller,
     viewer: Viewer,
     reader: Arc<Reader<G>>,
     news: watch::Receiver<u64>,
-    /// What was told last.
-    at: Arc<Live<G>>,
+    /// What was told last; nothing yet, where it begins before the first version.
+    at: Option<Arc<Live<G>>>,
     forks: u32,
     /// Steps that are yet to be told.
     ahead: VecDeque<Arc<Frame<G>>>,
@@ -71,15 +85,16 @@ pub struct Watcher<G: Game> {
 }
 
 impl<G: Game> Matches<G> {
-    /// Follows a match, from where it is or from a position that the viewer has seen.
+    /// Follows a match.
     ///
     /// # Errors
-    /// [`Error::NotFound`], [`Error::Hidden`], [`Error::TokenRevoked`], or the store's.
+    /// [`Error::NotFound`], [`Error::Hidden`], [`Error::TokenRevoked`], [`Error::InFuture`], or the
+    /// store's.
     pub async fn watch(
         &self,
         id: MatchId,
         caller: Caller,
-        seen: Option<Position>,
+        beginning: Beginning,
     ) -> Result<Watcher<G>, Error> {
         let (current, viewer) = self.look(id, caller).await?;
         let reader = self.reader(id).await?;
@@ -88,20 +103,27 @@ impl<G: Game> Matches<G> {
         // The reader may be a moment behind what this caller could see elsewhere.
         let latest =
             if latest.position.version < current.position.version { current } else { latest };
-        let (at, snapshot) = match seen {
-            None => (latest, Some(SnapshotReason::Initial)),
-            Some(seen) => {
-                if let Some(at) = self.resumed(id, &reader, seen).await? {
-                    (at, None)
-                } else {
-                    tracing::error!(match_id = %id, version = seen.version, "history forked");
-                    (latest, Some(SnapshotReason::HistoryForked))
-                }
+        let now = latest.position.version;
+        let (at, snapshot) = match beginning {
+            Beginning::Now => (Some(latest), Some(SnapshotReason::Initial)),
+            Beginning::After(0) => (None, None),
+            Beginning::After(version) if version > now => {
+                return Err(Error::InFuture { current: now });
             }
+            Beginning::After(version) => (Some(self.at_version(id, &reader, version).await?), None),
+            Beginning::Resumed(seen) => match self.at_version(id, &reader, seen.version).await {
+                Ok(at) if at.position == seen => (Some(at), None),
+                Ok(_) | Err(Error::Forked) => {
+                    tracing::error!(match_id = %id, version = seen.version, "history forked");
+                    (Some(latest), Some(SnapshotReason::HistoryForked))
+                }
+                Err(error) => return Err(error),
+            },
         };
         let mut watcher = Watcher {
             matches: self.clone(),
             id,
+            caller,
             viewer,
             reader,
             news,
@@ -117,29 +139,28 @@ impl<G: Game> Matches<G> {
         Ok(watcher)
     }
 
-    /// The match where the viewer left it, if that is a part of its history.
-    async fn resumed(
+    /// The match at this version.
+    async fn at_version(
         &self,
         id: MatchId,
         reader: &Reader<G>,
-        seen: Position,
-    ) -> Result<Option<Arc<Live<G>>>, Error> {
-        let found = match reader.kept(seen.version) {
-            Some(live) => live,
-            None => match self.replay(id, seen.version).await {
-                Ok(frame) => frame.live,
-                Err(Error::Forked) => return Ok(None),
-                Err(error) => return Err(error),
-            },
-        };
-        Ok((found.position == seen).then_some(found))
+        version: Version,
+    ) -> Result<Arc<Live<G>>, Error> {
+        match reader.kept(version) {
+            Some(live) => Ok(live),
+            None => Ok(self.replay(id, version).await?.live),
+        }
     }
 }
 
 impl<G: Game> Watcher<G> {
-    /// Where the viewer is with what it was told.
-    pub fn position(&self) -> Position {
-        self.at.position
+    /// Where the viewer is with what it was told; nothing before it was told anything.
+    pub fn position(&self) -> Option<Position> {
+        self.at.as_ref().map(|at| at.position)
+    }
+
+    fn version(&self) -> Version {
+        self.position().map_or(0, |position| position.version)
     }
 
     /// Waits for what to tell next; nothing after an end.
@@ -149,18 +170,20 @@ impl<G: Game> Watcher<G> {
         if self.ended {
             return None;
         }
-        if let Some(reason) = self.snapshot.take() {
-            self.put_off_heartbeat();
-            return Some(Message::Snapshot(self.at.view(self.viewer), reason));
+        if let (Some(reason), Some(at)) = (self.snapshot.take(), &self.at) {
+            return Some(Message::Snapshot(at.view(self.viewer), reason));
         }
         loop {
             if let Some(frame) = self.ahead.pop_front() {
+                if frame.live.record.is_revoked(self.caller) {
+                    return Some(self.end(EndReason::TokenRevoked));
+                }
                 self.put_off_heartbeat();
-                self.at = Arc::clone(&frame.live);
+                self.at = Some(Arc::clone(&frame.live));
                 let seen = frame.live.seen(&frame.events, self.viewer);
                 return Some(Message::Update(seen, frame.live.view(self.viewer)));
             }
-            match self.reader.ahead(self.at.position.version, self.forks) {
+            match self.reader.ahead(self.version(), self.forks) {
                 Ahead::Frames(frames) if !frames.is_empty() => {
                     self.ahead.extend(frames);
                     continue;
@@ -176,7 +199,7 @@ impl<G: Game> Watcher<G> {
                 Ahead::Forked => return Some(self.start_over()),
                 Ahead::Gone => return Some(self.end(EndReason::MatchExpired)),
             }
-            if self.at.record.state() == State::Over {
+            if self.at.as_ref().is_some_and(|at| at.record.state() == State::Over) {
                 return Some(self.end(EndReason::MatchOver));
             }
             tokio::select! {
@@ -194,22 +217,28 @@ impl<G: Game> Watcher<G> {
     /// Reads the next steps from the log.
     async fn page(&mut self) -> Result<(), Error> {
         let store = &self.matches.inner.store;
-        let version = self.at.position.version;
+        let version = self.version();
         let log = asked(|| store.log(self.id, version, PAGE)).await?.ok_or(Error::NotFound)?;
-        let mut at = Arc::clone(&self.at);
+        let mut at = self.at.clone();
         for entry in &log.entries {
-            let frame = at.read_next(entry)?;
-            at = Arc::clone(&frame.live);
+            let frame = match &at {
+                None => Frame::read_first(entry)?,
+                Some(at) => at.read_next(entry)?,
+            };
+            at = Some(Arc::clone(&frame.live));
             self.ahead.push_back(Arc::new(frame));
         }
         Ok(())
     }
 
     fn start_over(&mut self) -> Message<G> {
-        (self.at, self.forks) = self.reader.latest();
+        let (latest, forks) = self.reader.latest();
+        self.forks = forks;
         self.ahead.clear();
         self.put_off_heartbeat();
-        Message::Snapshot(self.at.view(self.viewer), SnapshotReason::HistoryForked)
+        let view = latest.view(self.viewer);
+        self.at = Some(latest);
+        Message::Snapshot(view, SnapshotReason::HistoryForked)
     }
 
     fn end(&mut self, reason: EndReason) -> Message<G> {

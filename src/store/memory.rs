@@ -178,11 +178,12 @@ impl Store for MemoryStore {
 
     async fn watch(&self, id: MatchId) -> Watch {
         let mut inner = self.lock();
-        let latest = match inner.find(id) {
-            Some(kept) => kept.latest.subscribe(),
-            None => watch::Sender::new(Hint::Gone).subscribe(),
-        };
-        Watch::new(latest)
+        if let Some(kept) = inner.find(id) {
+            return Watch::new(kept.latest.subscribe());
+        }
+        let mut gone = watch::Sender::new(Hint::Gone).subscribe();
+        gone.mark_changed();
+        Watch::new(gone)
     }
 
     fn describe(&self) -> String {

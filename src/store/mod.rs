@@ -9,7 +9,9 @@
 //! is still where the writer saw it. Announcements are hints; the log is the truth.
 
 mod memory;
+mod redis;
 
+use std::any::Any;
 use std::fmt;
 use std::time::Duration;
 
@@ -20,6 +22,7 @@ use tokio::sync::watch;
 use uuid::Uuid;
 
 pub use self::memory::MemoryStore;
+pub use self::redis::{RedisConfig, RedisStore};
 
 /// The id of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -211,6 +214,8 @@ pub trait Store: Send + Sync + fmt::Debug {
 #[derive(Debug)]
 pub struct Watch {
     latest: watch::Receiver<Hint>,
+    /// Tells the store, when it is dropped, that nobody listens here any more.
+    _guard: Option<Box<dyn Any + Send + Sync>>,
 }
 
 /// What was heard of a match.
@@ -228,7 +233,13 @@ impl Watch {
     /// Follows what is sent.
     #[must_use]
     pub fn new(latest: watch::Receiver<Hint>) -> Self {
-        Self { latest }
+        Self { latest, _guard: None }
+    }
+
+    /// Follows what is sent, and drops the guard when it is dropped itself.
+    #[must_use]
+    pub fn guarded(latest: watch::Receiver<Hint>, guard: impl Any + Send + Sync) -> Self {
+        Self { latest, _guard: Some(Box::new(guard)) }
     }
 
     /// Waits until something new is heard. Never returns, if nothing can be heard any more.

@@ -243,10 +243,6 @@ impl Game for Neon {
         }
     }
 
-    fn deal_of(seen: &Seen) -> Option<u32> {
-        matches!(seen, Seen::Dealt { .. }).then_some(0)
-    }
-
     fn to_act(&self) -> SeatSet {
         match self.phase {
             Phase::Playing => SeatSet::only(self.player()),
@@ -295,7 +291,7 @@ impl Game for Neon {
                 .map(|(seat, _)| seat)
                 .collect();
             let reason = if winners.len() == 1 { "score" } else { "shared" };
-            Outcome { winners, reason, scores }
+            Outcome { winners, reason, scores, achievements: BySeat::new(self.seats) }
         })
     }
 
