@@ -8,5 +8,6 @@ pub mod grpc;
 pub mod matches;
 pub mod proto;
 pub mod rules;
+pub mod simulate;
 pub mod store;
 pub mod telemetry;

@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use parlor::app::App;
-use parlor::cli::{Cli, Command, ServeArgs};
-use parlor::config::{EXIT_CONFIG, RuntimeShape, Settings};
+use parlor::cli::{Cli, Command, ServeArgs, SimulateArgs};
+use parlor::config::{EXIT_CONFIG, Mistakes, RuntimeShape, Settings};
 use parlor::telemetry;
 use tokio::runtime::{Builder, Runtime};
 
@@ -17,6 +17,7 @@ fn main() -> ExitCode {
     match cli.command {
         None => serve(&cli.serve),
         Some(Command::Serve(args)) => serve(&args),
+        Some(Command::Simulate(args)) => simulate(&args),
     }
 }
 
@@ -24,10 +25,7 @@ fn main() -> ExitCode {
 fn serve(args: &ServeArgs) -> ExitCode {
     let settings = match Settings::try_from(args) {
         Ok(settings) => settings,
-        Err(mistakes) => {
-            eprintln!("parlor: these settings cannot be:\n{mistakes}");
-            return ExitCode::from(EXIT_CONFIG);
-        }
+        Err(mistakes) => return refuse(&mistakes),
     };
     telemetry::init(&settings);
     match run(settings) {
@@ -37,6 +35,20 @@ fn serve(args: &ServeArgs) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn simulate(args: &SimulateArgs) -> ExitCode {
+    match parlor::simulate::run(args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(mistakes) => refuse(&mistakes),
+    }
+}
+
+/// Tells all that is wrong with the settings.
+#[expect(clippy::print_stderr, reason = "this is what the operator is told")]
+fn refuse(mistakes: &Mistakes) -> ExitCode {
+    eprintln!("parlor: these settings cannot be:\n{mistakes}");
+    ExitCode::from(EXIT_CONFIG)
 }
 
 fn run(settings: Settings) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
