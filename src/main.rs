@@ -4,8 +4,8 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 use parlor::app::App;
-use parlor::cli::{Cli, Command, ServeArgs};
-use parlor::config::{EXIT_CONFIG, RuntimeShape, Settings};
+use parlor::cli::{Cli, Command, ServeArgs, SimulateArgs};
+use parlor::config::{EXIT_CONFIG, Mistakes, RuntimeShape, Settings};
 use parlor::telemetry;
 use tokio::runtime::{Builder, Runtime};
 
@@ -21,6 +21,7 @@ fn main() -> ExitCode {
         None => serve(&cli.serve),
         Some(Command::Play(args)) => call(parlor::play::play(args)),
         Some(Command::Verify(args)) => call(parlor::verify::verify(args)),
+        Some(Command::Simulate(args)) => simulate(&args),
     }
 }
 
@@ -33,10 +34,7 @@ fn call(work: impl Future<Output = Result<(), Failure>>) -> ExitCode {
 fn serve(args: &ServeArgs) -> ExitCode {
     let settings = match Settings::try_from(args) {
         Ok(settings) => settings,
-        Err(mistakes) => {
-            eprintln!("parlor: these settings cannot be:\n{mistakes}");
-            return ExitCode::from(EXIT_CONFIG);
-        }
+        Err(mistakes) => return refuse(&mistakes),
     };
     telemetry::init(&settings);
     finish(run(settings))
@@ -52,6 +50,20 @@ fn finish(done: Result<(), Failure>) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn simulate(args: &SimulateArgs) -> ExitCode {
+    match parlor::simulate::run(args) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(mistakes) => refuse(&mistakes),
+    }
+}
+
+/// Tells all that is wrong with the settings.
+#[expect(clippy::print_stderr, reason = "this is what the operator is told")]
+fn refuse(mistakes: &Mistakes) -> ExitCode {
+    eprintln!("parlor: these settings cannot be:\n{mistakes}");
+    ExitCode::from(EXIT_CONFIG)
 }
 
 fn run(settings: Settings) -> Result<(), Failure> {

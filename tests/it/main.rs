@@ -7,6 +7,7 @@ mod forks;
 mod instance;
 mod redis_faults;
 mod redis_server;
+mod simulate;
 mod store_contract;
 mod streams;
 mod verification;
