@@ -2,7 +2,7 @@
 //!
 //! It shows a designer how long matches are, how scores spread, and whether a seat has an advantage,
 //! and how fast the rules are. Everything but the speed depends on the settings alone: match `n` of
-//! a simulation is the same whichever thread plays it, and [`Tally`] adds up in any order.
+//! a simulation is the same whichever thread plays it, and tallies add up in any order.
 
 mod players;
 mod settings;
