@@ -1,5 +1,6 @@
 //! The `parlor` command.
 
+use std::io::{ErrorKind, Write as _};
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -37,10 +38,19 @@ fn serve(args: &ServeArgs) -> ExitCode {
     }
 }
 
+#[expect(clippy::print_stderr, reason = "this is what the caller is told")]
 fn simulate(args: &SimulateArgs) -> ExitCode {
-    match parlor::simulate::run(args) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(mistakes) => refuse(&mistakes),
+    let summary = match parlor::simulate::run(args) {
+        Ok(summary) => summary,
+        Err(mistakes) => return refuse(&mistakes),
+    };
+    match std::io::stdout().write_all(summary.as_bytes()) {
+        // A reader that has seen enough, such as `head`, is no failure.
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            eprintln!("parlor: the summary cannot be written: {error}");
+            ExitCode::FAILURE
+        }
+        _ => ExitCode::SUCCESS,
     }
 }
 
