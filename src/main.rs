@@ -1,5 +1,6 @@
 //! The `parlor` command.
 
+use std::io::{ErrorKind, Write as _};
 use std::process::ExitCode;
 
 use clap::Parser as _;
@@ -30,7 +31,6 @@ fn call(work: impl Future<Output = Result<(), Failure>>) -> ExitCode {
     finish(runtime(RuntimeShape::Shared).map_err(Failure::from).and_then(|r| r.block_on(work)))
 }
 
-#[expect(clippy::print_stderr, reason = "this is what the operator is told")]
 fn serve(args: &ServeArgs) -> ExitCode {
     let settings = match Settings::try_from(args) {
         Ok(settings) => settings,
@@ -52,10 +52,19 @@ fn finish(done: Result<(), Failure>) -> ExitCode {
     }
 }
 
+#[expect(clippy::print_stderr, reason = "this is what the caller is told")]
 fn simulate(args: &SimulateArgs) -> ExitCode {
-    match parlor::simulate::run(args) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(mistakes) => refuse(&mistakes),
+    let summary = match parlor::simulate::run(args) {
+        Ok(summary) => summary,
+        Err(mistakes) => return refuse(&mistakes),
+    };
+    match std::io::stdout().write_all(summary.as_bytes()) {
+        // A reader that has seen enough, such as `head`, is no failure.
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            eprintln!("parlor: the summary cannot be written: {error}");
+            ExitCode::FAILURE
+        }
+        _ => ExitCode::SUCCESS,
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! It shows a designer how long matches are, how scores spread, and whether a seat has an advantage,
 //! and how fast the rules are. Everything but the speed depends on the settings alone: match `n` of
-//! a simulation is the same whichever thread plays it, and [`Tally`] adds up in any order.
+//! a simulation is the same whichever thread plays it, and tallies add up in any order.
 
 mod players;
 mod settings;
@@ -28,25 +28,23 @@ use crate::games::{IDS, Registered, WithGame, with_game};
 /// all of them finish together.
 const BATCH: u64 = 64;
 
-/// Simulates what the arguments say, and prints the summary.
+/// Simulates what the arguments say, and gives the summary in the form that they ask for.
 ///
 /// # Errors
 /// All that is wrong with the arguments.
 ///
 /// # Panics
 /// When a game refuses an action that it listed, or panics itself.
-#[expect(clippy::print_stdout, reason = "the summary is what the command is for")]
-pub fn run(args: &SimulateArgs) -> Result<(), Mistakes> {
+pub fn run(args: &SimulateArgs) -> Result<String, Mistakes> {
     let summary = with_game(&args.game, Simulation(args)).unwrap_or_else(|| {
         let known = IDS.join(", ");
         Err(Mistakes(vec![format!("no game is called `{}`; there are: {known}", args.game)]))
     })?;
-    if args.json {
-        println!("{}", serde_json::to_string_pretty(&summary).expect("a summary is plain data"));
-    } else {
-        print!("{summary}");
+    if !args.json {
+        return Ok(summary.to_string());
     }
-    Ok(())
+    let json = serde_json::to_string_pretty(&summary).expect("a summary is plain data");
+    Ok(json + "\n")
 }
 
 /// A simulation of a game that is known only when the program runs.

@@ -93,7 +93,7 @@ const EVERY: [Cards; ALL] = {
     every
 };
 
-/// The runs that can be made of each set of values (as [`Values::bits`]): bit `n` stands for the
+/// The runs that can be made of each set of values (as their bits): bit `n` stands for the
 /// run at `RUNS + n` in [`EVERY`].
 const RUNS_OF: [u16; 1 << VALUES] = {
     let mut runs_of = [0; 1 << VALUES];

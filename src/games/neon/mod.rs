@@ -49,8 +49,7 @@ mod view;
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
 
-use self::cards::COPIES;
-pub use self::cards::{Cards, Value, Values};
+pub use self::cards::{COPIES, Cards, Value, Values};
 pub use self::combination::{Combination, Kind};
 pub use self::events::{Event, Seen};
 pub use self::view::{Own, SeatView, View};
