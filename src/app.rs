@@ -16,7 +16,7 @@ use tonic::transport::server::TcpIncoming;
 use tonic_health::server::HealthReporter;
 use tower::ServiceBuilder;
 use tower_http::catch_panic::CatchPanicLayer;
-use tower_http::cors::{AllowOrigin, CorsLayer};
+use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 
 use crate::config::{Origins, Settings, StoreChoice};
 use crate::grpc::errors::Fault;
@@ -153,7 +153,9 @@ impl App {
         let routes = Routes::new(
             MatchServiceServer::new(service).max_decoding_message_size(settings.max_request),
         )
-        .add_service(CatalogServiceServer::new(Catalogs).max_decoding_message_size(1024))
+        .add_service(
+            CatalogServiceServer::new(Catalogs).max_decoding_message_size(settings.max_request),
+        )
         .add_service(health)
         .add_service(reflection().build_v1().expect("our own descriptors can be read"))
         .add_service(reflection().build_v1alpha().expect("our own descriptors can be read"));
@@ -223,10 +225,12 @@ fn panicked(_: Box<dyn std::any::Any + Send>) -> http::Response<Body> {
     Fault::PANIC.status().into_http()
 }
 
+/// Describes our services, health, and the details of our errors.
 fn reflection() -> tonic_reflection::server::Builder<'static> {
     tonic_reflection::server::Builder::configure()
         .register_encoded_file_descriptor_set(proto::DESCRIPTORS)
         .register_encoded_file_descriptor_set(tonic_health::pb::FILE_DESCRIPTOR_SET)
+        .register_encoded_file_descriptor_set(tonic_types::pb::FILE_DESCRIPTOR_SET)
 }
 
 /// A listener that lets others listen on the same port, so that each core can have its own.
@@ -240,7 +244,10 @@ fn listen(address: SocketAddr) -> io::Result<TcpListener> {
     Ok(socket.into())
 }
 
-/// What pages of other origins may do: call, with the headers of gRPC-Web, and read its trailers.
+/// What pages of other origins may do: call, with any headers, and read the trailers of gRPC-Web.
+///
+/// The headers that a browser asks for are named in the answer: `*` would not stand for
+/// `authorization`.
 fn cors(origins: &Origins) -> CorsLayer {
     let allowed = match origins {
         Origins::Any => AllowOrigin::any(),
@@ -250,7 +257,7 @@ fn cors(origins: &Origins) -> CorsLayer {
     CorsLayer::new()
         .allow_origin(allowed)
         .allow_methods([http::Method::POST])
-        .allow_headers(tower_http::cors::Any)
+        .allow_headers(AllowHeaders::mirror_request())
         .expose_headers(
             ["grpc-status", "grpc-message", "grpc-status-details-bin"].map(HeaderName::from_static),
         )

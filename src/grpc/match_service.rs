@@ -22,7 +22,7 @@ use crate::matches::{
 };
 use crate::proto;
 use crate::proto::match_service_server::MatchService;
-use crate::rules::{BySeat, Seat, SeatCount, Viewer};
+use crate::rules::{BySeat, Game, Seat, SeatCount, Viewer};
 use crate::store::MatchId;
 
 /// The match service over the matches of a store.
@@ -261,13 +261,18 @@ fn submitted(answer: &Answer<AnyGame>, seat: Seat) -> proto::SubmitActionRespons
 fn read_create(
     message: &proto::CreateMatchRequest,
     principal: String,
-) -> Result<Create<<AnyGame as crate::rules::Game>::Options>, Status> {
+) -> Result<Create<<AnyGame as Game>::Options>, Status> {
     let mut fields = Fields::default();
     let request_id = fields.uuid("request_id", &message.request_id);
     let unset = proto::GameOptions::default();
     let options = AnyGame::read_options(message.options.as_ref().unwrap_or(&unset));
     let options = fields.note(options.map_err(|bad| bad.within("options")));
     let count = fields.note(read_seat_count(message.seats.len(), "seats"));
+    if let (Some(options), Some(count)) = (&options, count) {
+        for bad in AnyGame::check(options, count) {
+            fields.refuse(option_path(AnyGame::catalog(options).id, bad.field), &bad.why);
+        }
+    }
     let seats = count.map(|count| read_seats(&mut fields, &message.seats, count));
     let visibility = match message.visibility() {
         proto::Visibility::Public => Some(Visibility::Public),
@@ -284,6 +289,11 @@ fn read_create(
         }
         _ => Err(fields.status()),
     }
+}
+
+/// The path of an option in the request; `seats` stands for the number of seats.
+fn option_path(game: &str, option: &str) -> String {
+    if option == "seats" { option.to_owned() } else { format!("options.{game}.{option}") }
 }
 
 fn read_seats(
@@ -334,7 +344,7 @@ fn read_submit(
     message: &proto::SubmitActionRequest,
     seat: Seat,
     epoch: u32,
-) -> Result<Submit<<AnyGame as crate::rules::Game>::Action>, Status> {
+) -> Result<Submit<<AnyGame as Game>::Action>, Status> {
     let mut fields = Fields::default();
     let action_id: Option<Uuid> = fields.uuid("action_id", &message.action_id);
     let unset = proto::GameAction::default();

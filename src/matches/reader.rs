@@ -188,9 +188,12 @@ impl<G: Game> Matches<G> {
         left: CancellationToken,
         mut watch: Watch,
     ) {
+        let heartbeat = self.inner.settings.heartbeat;
         loop {
             let hint = tokio::select! {
                 hint = watch.changed() => hint,
+                // That a match has expired is announced by nobody.
+                () = tokio::time::sleep(about(heartbeat)) => Hint::Unknown,
                 () = left.cancelled() => break,
                 () = self.inner.draining.cancelled() => break,
             };
