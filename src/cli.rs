@@ -5,6 +5,9 @@
 
 use clap::{Args, Parser, Subcommand};
 
+use crate::games::catalogs;
+use crate::rules::CatalogOption;
+
 /// Referees card games over gRPC.
 ///
 /// Without a command it serves. Every setting can also be given in the environment, under the name
@@ -33,6 +36,12 @@ pub enum Command {
     /// It asks the server for the match and for all that the token's seat was shown, checks the
     /// secret against the commitment, makes every deal again, and compares.
     Verify(VerifyArgs),
+    /// Let random players play many matches, and sum up how they went
+    ///
+    /// The summary says how long matches are, how they end, how scores spread and which seats win,
+    /// and how fast the rules are. Everything but the speed depends on the settings alone: the same
+    /// command gives the same matches, whatever the number of threads.
+    Simulate(SimulateArgs),
 }
 
 /// What to verify.
@@ -84,7 +93,7 @@ pub struct PlayArgs {
 
     /// An option of the game, as in `-o first_player=0`; give it once for each option
     #[arg(short, long = "option", value_name = "NAME=VALUE", conflicts_with = "join")]
-    pub option: Vec<String>,
+    pub options: Vec<String>,
 
     /// Take an open seat of the match with this code, and play only that
     #[arg(long, value_name = "CODE")]
@@ -188,3 +197,69 @@ pub struct ServeArgs {
     #[arg(long, env = "PARLOR_LOG", value_name = "FILTER", default_value = "info")]
     pub log: String,
 }
+
+/// What to simulate.
+#[derive(Args, Clone, Debug)]
+#[command(after_long_help = simulate_help())]
+pub struct SimulateArgs {
+    /// The game
+    pub game: String,
+
+    /// How many seats the table has; without it, the fewest that the game takes
+    #[arg(long, value_name = "COUNT")]
+    pub seats: Option<String>,
+
+    /// An option of the game, as JSON; can be given for several options
+    ///
+    /// What does not read as JSON is taken as text, so that text needs no quotes. Options that are
+    /// left out have their defaults.
+    #[arg(short, long = "option", value_name = "NAME=VALUE")]
+    pub options: Vec<String>,
+
+    /// How many matches are played
+    #[arg(long, value_name = "COUNT", default_value = "100000")]
+    pub matches: String,
+
+    /// What the matches are made from: another seed gives other matches
+    #[arg(long, value_name = "NUMBER", default_value = "0")]
+    pub seed: String,
+
+    /// How many threads play; without it, one for each core
+    #[arg(long, value_name = "COUNT")]
+    pub threads: Option<String>,
+
+    /// Print the summary as a JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// The games with their options, examples, and the fields of the JSON.
+fn simulate_help() -> String {
+    let games = catalogs().map(|catalog| {
+        let (fewest, most) = (catalog.seats.start(), catalog.seats.end());
+        let options = catalog.options.iter().map(|CatalogOption { name, text, kind }| {
+            format!("\n    {name}: {text} Takes {kind}.")
+        });
+        format!("  {}: {fewest} to {most} seats{}", catalog.id, options.collect::<String>())
+    });
+    format!("Games and their options:\n{}\n{SIMULATE_HELP}", games.join("\n"))
+}
+
+const SIMULATE_HELP: &str = "
+Examples:
+  parlor simulate neon
+  parlor simulate neon --seats 4 -o first_player=0 --matches 1000000
+  parlor simulate neon --seats 6 --seed 7 --json
+
+Fields of the JSON:
+  game, seats, options, matches, seed   what was simulated
+  actions                               how many actions all matches took together
+  length                                actions of a match: min, mean, max, p5, p25, p50, p75, p95,
+                                        p99 (p95: 95 % of the matches took no more)
+  outcomes                              how many matches ended for each reason
+  unwon                                 how many matches nobody won
+  by_seat                               for each seat: seat, won (alone), shared (won with others),
+                                        score: min, mean, max
+  speed                                 threads, secs, matches_per_sec, actions_per_sec; all other
+                                        fields depend on the settings alone
+";

@@ -1,11 +1,12 @@
 //! The `parlor` command.
 
+use std::io::{ErrorKind, Write as _};
 use std::process::ExitCode;
 
 use clap::Parser as _;
 use parlor::app::App;
-use parlor::cli::{Cli, Command, ServeArgs};
-use parlor::config::{EXIT_CONFIG, RuntimeShape, Settings};
+use parlor::cli::{Cli, Command, ServeArgs, SimulateArgs};
+use parlor::config::{EXIT_CONFIG, Mistakes, RuntimeShape, Settings};
 use parlor::telemetry;
 use tokio::runtime::{Builder, Runtime};
 
@@ -21,6 +22,7 @@ fn main() -> ExitCode {
         None => serve(&cli.serve),
         Some(Command::Play(args)) => call(parlor::play::play(args)),
         Some(Command::Verify(args)) => call(parlor::verify::verify(args)),
+        Some(Command::Simulate(args)) => simulate(&args),
     }
 }
 
@@ -29,14 +31,10 @@ fn call(work: impl Future<Output = Result<(), Failure>>) -> ExitCode {
     finish(runtime(RuntimeShape::Shared).map_err(Failure::from).and_then(|r| r.block_on(work)))
 }
 
-#[expect(clippy::print_stderr, reason = "this is what the operator is told")]
 fn serve(args: &ServeArgs) -> ExitCode {
     let settings = match Settings::try_from(args) {
         Ok(settings) => settings,
-        Err(mistakes) => {
-            eprintln!("parlor: these settings cannot be:\n{mistakes}");
-            return ExitCode::from(EXIT_CONFIG);
-        }
+        Err(mistakes) => return refuse(&mistakes),
     };
     telemetry::init(&settings);
     finish(run(settings))
@@ -52,6 +50,29 @@ fn finish(done: Result<(), Failure>) -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+#[expect(clippy::print_stderr, reason = "this is what the caller is told")]
+fn simulate(args: &SimulateArgs) -> ExitCode {
+    let summary = match parlor::simulate::run(args) {
+        Ok(summary) => summary,
+        Err(mistakes) => return refuse(&mistakes),
+    };
+    match std::io::stdout().write_all(summary.as_bytes()) {
+        // A reader that has seen enough, such as `head`, is no failure.
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            eprintln!("parlor: the summary cannot be written: {error}");
+            ExitCode::FAILURE
+        }
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+/// Tells all that is wrong with the settings.
+#[expect(clippy::print_stderr, reason = "this is what the operator is told")]
+fn refuse(mistakes: &Mistakes) -> ExitCode {
+    eprintln!("parlor: these settings cannot be:\n{mistakes}");
+    ExitCode::from(EXIT_CONFIG)
 }
 
 fn run(settings: Settings) -> Result<(), Failure> {

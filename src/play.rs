@@ -13,8 +13,10 @@ use tonic::Code;
 
 use crate::cli::PlayArgs;
 use crate::client::{AtMatch, Client, Followed, reason};
+use crate::config::Mistakes;
 use crate::games::wire::Wire as _;
-use crate::games::{AnyGame, AnyOptions, Registered, WithGame, with_game};
+use crate::games::{AnyGame, AnyOptions, IDS, Registered, WithGame, with_game};
+use crate::options;
 use crate::proto::{
     CreateMatchRequest, GameAction, JoinMatchRequest, MatchState, NewSeat, SeatKind, SeatToken,
     Update, View, Visibility,
@@ -57,23 +59,24 @@ pub async fn play(args: PlayArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Makes the options of a game that is known by its id.
-struct DefaultOptions;
+/// Reads the options of a game that is known by its id; with the fewest seats that it allows.
+struct ReadOptions<'a>(&'a [String]);
 
-impl WithGame for DefaultOptions {
-    type Output = (AnyOptions, u8);
+impl WithGame for ReadOptions<'_> {
+    type Output = Result<(AnyOptions, u8), Mistakes>;
 
     fn with<G: Registered>(self) -> Self::Output {
-        let options = G::Options::default();
+        let mut mistakes = Vec::new();
+        let options = options::read::<G>(self.0, &mut mistakes);
         let fewest = *G::catalog(&options).seats.start();
-        (options.into(), fewest)
+        if mistakes.is_empty() { Ok((options.into(), fewest)) } else { Err(Mistakes(mistakes)) }
     }
 }
 
 async fn create(client: &Client, args: &PlayArgs) -> Result<(String, Vec<SeatToken>), Failure> {
-    let (options, fewest) = with_game(&args.game, DefaultOptions).ok_or_else(|| {
-        format!("no game `{}`: there is {}", args.game, crate::games::IDS.join(", "))
-    })?;
+    let read = with_game(&args.game, ReadOptions(&args.options));
+    let known = || format!("no game `{}`: there is {}", args.game, IDS.join(", "));
+    let (options, fewest) = read.ok_or_else(known)??;
     let seat =
         NewSeat { kind: SeatKind::Taken.into(), name: args.name.clone(), ..NewSeat::default() };
     let created = client

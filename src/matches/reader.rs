@@ -215,7 +215,7 @@ impl<G: Game> Matches<G> {
     }
 
     /// Reads what the log has more than the reader.
-    async fn catch_up(&self, id: MatchId, reader: &Reader<G>) -> Result<(), StoreError> {
+    pub(super) async fn catch_up(&self, id: MatchId, reader: &Reader<G>) -> Result<(), StoreError> {
         loop {
             let (latest, _) = reader.latest();
             let version = latest.position.version;

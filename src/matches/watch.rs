@@ -96,13 +96,15 @@ impl<G: Game> Matches<G> {
         caller: Caller,
         beginning: Beginning,
     ) -> Result<Watcher<G>, Error> {
-        let (current, viewer) = self.look(id, caller).await?;
+        let (latest, viewer) = self.look(id, caller).await?;
         let reader = self.reader(id).await?;
         let news = reader.news();
-        let (latest, forks) = reader.latest();
-        // The reader may be a moment behind what this caller could see elsewhere.
-        let latest =
-            if latest.position.version < current.position.version { current } else { latest };
+        let read = reader.kept(latest.position.version);
+        if read.is_some_and(|read| read.position != latest.position) {
+            // The reader follows a history that the store no longer has, and does not know it yet.
+            self.catch_up(id, &reader).await?;
+        }
+        let (_, forks) = reader.latest();
         let now = latest.position.version;
         let (at, snapshot) = match beginning {
             Beginning::Now => (Some(latest), Some(SnapshotReason::Initial)),

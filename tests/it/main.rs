@@ -3,9 +3,11 @@
 #![expect(clippy::unwrap_used, reason = "where something is missing, the test has failed")]
 
 mod changes;
+mod forks;
 mod instance;
 mod redis_faults;
 mod redis_server;
+mod simulate;
 mod store_contract;
 mod streams;
 mod verification;

@@ -190,7 +190,9 @@ fn spawn(folder: &TempDir, port: u16) -> Child {
     Command::new("redis-server")
         .current_dir(folder.path())
         .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", ""])
-        .args(["--appendonly", "yes", "--aclfile", "users.acl"])
+        // Every write is handed to the system before it is acknowledged, so that it outlives the
+        // process. With `everysec`, it may wait for the disk.
+        .args(["--appendonly", "yes", "--appendfsync", "no", "--aclfile", "users.acl"])
         .stdin(Stdio::null())
         .stdout(log)
         .stderr(Stdio::null())

@@ -169,7 +169,9 @@ impl Keeper {
                     tracing::debug!(lane = self.index, "the store is connected");
                     lane.send_replace(Lane::Open(connection.clone()));
                     let error = connection.guard(self.check_every).await;
-                    tracing::warn!(lane = self.index, %error, "the store's connection is lost");
+                    if !self.tasks.stopped().is_cancelled() {
+                        tracing::warn!(lane = self.index, %error, "the connection is lost");
+                    }
                     since = Instant::now();
                     error
                 }
@@ -178,6 +180,7 @@ impl Keeper {
                     error
                 }
             };
+            // This also lets go of the connection, whose driver waits for that when all is closed.
             lane.send_replace(Lane::Closed(since, error));
             back_off.after(began).await;
         }

@@ -38,18 +38,28 @@ impl Listener {
     /// Listens, over one connection after the other.
     pub(super) async fn listen(self) {
         let mut back_off = BackOff::new();
+        let mut reported = false;
         loop {
             let began = Instant::now();
             let (watches, keys) = (Arc::clone(&self.watches), Arc::clone(&self.keys));
             let pushed = move |push: PushInfo| pushed(&watches, &keys, &push);
-            match Connection::open(&self.settings, &self.tasks, pushed).await {
+            let error = match Connection::open(&self.settings, &self.tasks, pushed).await {
                 Ok((connection, _)) => {
                     tracing::debug!("announcements are heard");
                     let Err(error) = self.follow(&connection).await;
-                    tracing::warn!(%error, "announcements are not heard");
-                    connection.give_up(error);
+                    connection.give_up(error.clone());
+                    error
                 }
-                Err(error) => tracing::debug!(%error, "announcements cannot be heard"),
+                Err(error) => error,
+            };
+            if self.tasks.stopped().is_cancelled() {
+                return;
+            }
+            // Where subscribing is not permitted, it is tried again for ever: once is enough.
+            reported &= began.elapsed() < self.check_every;
+            if !reported {
+                tracing::warn!(%error, "announcements are not heard, changes are seen late");
+                reported = true;
             }
             back_off.after(began).await;
         }

@@ -303,8 +303,9 @@ async fn durability(client: &Client) -> Result<String> {
     let setting = |name: &str| persistence.get(name).map(String::as_str).unwrap_or_default();
     let mut text = match (setting("appendonly"), setting("appendfsync")) {
         ("yes", "always") => "what it acknowledged survives a crash and a power loss",
+        // A write waits while the disk is still busy with the second before.
         ("yes", "everysec") => {
-            "what it acknowledged survives a crash, but a power loss takes about the last second"
+            "a crash or a power loss takes up to two seconds of what it acknowledged"
         }
         ("yes", _) => {
             "what it acknowledged survives a crash, but a power loss takes what the system had not \
