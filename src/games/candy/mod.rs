@@ -75,9 +75,13 @@ mod playing;
 pub mod printed;
 pub mod question;
 mod resolving;
+#[cfg(test)]
+mod scene;
 mod scoring;
 pub mod spots;
 pub mod suit;
+#[cfg(test)]
+mod tests;
 #[cfg(test)]
 mod trial;
 pub mod trick;

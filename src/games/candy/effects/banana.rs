@@ -25,3 +25,93 @@ pub(super) fn works(
         game.moves(asked.card, peel, Spot::Aside, Spot::Stash(seat), sink);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::games::candy::scene::Scene;
+
+    #[test]
+    fn the_peel_goes_into_another_players_stash() {
+        Scene::new(&["banana", "peanut-chew", "fruit-chew"]).plays(
+            "
+            0 plays banana
+            1 plays peanut-chew
+            2 plays fruit-chew -> banana asks 0
+            0 declines: must_choose
+            0 chooses seat 0: not_a_choice
+            0 chooses seat 2
+                -> banana-peel to stash 2; banana works; 1 takes [fruit-chew peanut-chew banana];
+                   1 leads
+        ",
+        );
+        Scene::new(&["banana", "peanut-chew"]).last_trick().plays(
+            "
+            0 plays banana
+            1 plays peanut-chew
+                -> banana-peel to stash 1; banana works; 1 takes [peanut-chew banana]; points 0 0;
+                   dealt
+        ",
+        );
+    }
+
+    #[test]
+    fn it_finds_nothing_while_the_peel_is_out() {
+        Scene::new(&["banana", "peanut-chew"]).stash(0, "banana-peel").plays(
+            "
+            0 plays banana
+            1 plays peanut-chew -> banana finds nothing; 1 takes [peanut-chew banana]; 1 leads
+        ",
+        );
+        Scene::new(&["banana", "peanut-chew"]).leftover("banana-peel").plays(
+            "
+            0 plays banana
+            1 plays peanut-chew -> banana finds nothing; 1 takes [peanut-chew banana]; 1 leads
+        ",
+        );
+    }
+
+    #[test]
+    fn face_down_it_works_even_if_it_has_left_the_trick() {
+        Scene::new(&["flashlight-tag", "banana", "hole-in-the-bag"]).plays(
+            "
+            0 plays flashlight-tag
+            1 plays banana
+            2 plays hole-in-the-bag
+                -> face down; banana revealed; hole-in-the-bag revealed; 2 picks
+            2 picks hole-in-the-bag
+            2 chooses banana -> banana to leftovers; hole-in-the-bag works; banana asks 1
+            1 chooses seat 0
+                -> banana-peel to stash 0; banana works; 2 takes [hole-in-the-bag flashlight-tag];
+                   2 leads
+        ",
+        );
+    }
+
+    #[test]
+    fn the_peel_can_be_taken_only_from_the_next_trick_on() {
+        let hands = ["banana", "sticky-fingers", "tropical-nougat-bar"];
+        Scene::new(&hands).stash(2, "fruit-chew").plays(
+            "
+            0 plays banana
+            1 plays sticky-fingers
+            2 plays tropical-nougat-bar
+            2 picks sticky-fingers
+            1 chooses fruit-chew -> fruit-chew to stash 1; sticky-fingers works; banana asks 0
+            0 chooses seat 2
+                -> banana-peel to stash 2; banana works;
+                   2 takes [tropical-nougat-bar sticky-fingers banana]; 2 leads
+        ",
+        );
+    }
+
+    #[test]
+    fn a_peel_that_comes_into_a_hand_is_a_prank_like_any_other() {
+        Scene::new(&["banana-peel", "coconut-bar", "fruit-chew"]).plays(
+            "
+            0 plays banana-peel
+            1 plays coconut-bar
+            2 plays fruit-chew -> 1 takes [fruit-chew coconut-bar banana-peel]; 0 leads
+        ",
+        );
+    }
+}

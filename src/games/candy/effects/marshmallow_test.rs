@@ -25,3 +25,97 @@ pub(super) fn works(
         game.moves(asked.card, card, Spot::Trick, Spot::Held, sink);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use crate::games::candy::scene::Scene;
+
+    #[test]
+    fn two_cards_may_wait_for_the_winner_of_the_next_trick() {
+        let hands = [
+            "marshmallow-test fruit-chew",
+            "tropical-nougat-bar egged-house",
+            "toothbrush coconut-bar",
+        ];
+        Scene::new(&hands).plays(
+            "
+            0 plays marshmallow-test
+            1 plays tropical-nougat-bar
+            2 plays toothbrush -> marshmallow-test asks 0
+            0 chooses marshmallow-test: not_a_choice
+            0 chooses tropical-nougat-bar
+                -> marshmallow-test held; tropical-nougat-bar held; marshmallow-test works;
+                   1 takes [toothbrush]; 1 leads
+            1 plays egged-house
+            2 plays coconut-bar
+            0 plays fruit-chew
+                -> 2 takes [fruit-chew coconut-bar tropical-nougat-bar egged-house marshmallow-test];
+                   1 leads
+        ",
+        );
+    }
+
+    #[test]
+    fn it_can_be_declined() {
+        Scene::new(&["marshmallow-test", "egged-house"]).plays(
+            "
+            0 plays marshmallow-test
+            1 plays egged-house -> marshmallow-test asks 0
+            0 declines
+                -> marshmallow-test declined; 0 takes [egged-house marshmallow-test]; 1 leads
+        ",
+        );
+    }
+
+    #[test]
+    fn it_finds_nothing_in_the_last_trick_or_once_its_card_is_gone() {
+        Scene::new(&["marshmallow-test", "egged-house"]).last_trick().plays(
+            "
+            0 plays marshmallow-test
+            1 plays egged-house
+                -> marshmallow-test finds nothing; 0 takes [egged-house marshmallow-test];
+                   points 0 0; dealt
+        ",
+        );
+        Scene::new(&["marshmallow-test", "hole-in-the-bag", "fruit-chew"]).plays(
+            "
+            0 plays marshmallow-test
+            1 plays hole-in-the-bag
+            2 plays fruit-chew
+            1 picks hole-in-the-bag
+            1 chooses marshmallow-test
+                -> marshmallow-test to leftovers; hole-in-the-bag works;
+                   marshmallow-test finds nothing; 1 takes [fruit-chew hole-in-the-bag]; 1 leads
+        ",
+        );
+    }
+
+    #[test]
+    fn before_a_hole_in_the_bag_both_cards_are_safe() {
+        Scene::new(&["marshmallow-test", "hole-in-the-bag", "fruit-chew"]).plays(
+            "
+            0 plays marshmallow-test
+            1 plays hole-in-the-bag
+            2 plays fruit-chew
+            1 picks marshmallow-test
+            0 chooses fruit-chew
+                -> marshmallow-test held; fruit-chew held; marshmallow-test works;
+                   hole-in-the-bag finds nothing; 1 takes [hole-in-the-bag]; 1 leads
+        ",
+        );
+    }
+
+    #[test]
+    fn face_down_it_works_once_all_is_revealed() {
+        Scene::new(&["flashlight-tag", "marshmallow-test"]).plays(
+            "
+            0 plays flashlight-tag
+            1 plays marshmallow-test
+                -> face down; marshmallow-test revealed; marshmallow-test asks 1
+            1 chooses flashlight-tag
+                -> marshmallow-test held; flashlight-tag held; marshmallow-test works; 1 takes [];
+                   1 leads
+        ",
+        );
+    }
+}
