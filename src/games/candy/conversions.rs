@@ -5,11 +5,9 @@ use super::flavor::Flavor;
 use super::question::{Choice, Question};
 use super::spots::Spot;
 use super::suit::{Suit, SuitSet};
-use super::trick::Side;
+use super::trick::{LastTrick, Side};
 use super::view::{Lying, Own, PlayView, SeatView};
-use super::{
-    Action, Candy, EffectResult, Ending, HandResult, LastTrick, Options, Seen, Stage, View, options,
-};
+use super::{Action, Candy, EffectResult, Ending, HandResult, Options, Seen, Stage, View, options};
 use crate::games::wire::{BadField, Wire, read_seat, write_seat};
 use crate::proto;
 use crate::proto::candy_action::Action as ActionArm;
@@ -205,8 +203,8 @@ fn write_seen(seen: &Seen) -> EventArm {
         Seen::Moved { by, card, from, to } => EventArm::Moved(proto::CandyMoved {
             by_card_id: write_card(by),
             card_id: card.map_or(String::new(), write_card),
-            from: Some(write_spot(from)),
-            to: Some(write_spot(to)),
+            from_spot: Some(write_spot(from)),
+            to_spot: Some(write_spot(to)),
         }),
         Seen::Effect { card, seat, result } => EventArm::EffectDone(proto::CandyEffectDone {
             card_id: write_card(card),

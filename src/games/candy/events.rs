@@ -98,7 +98,7 @@ pub enum Event {
     Effect {
         /// The card of the effect.
         card: Card,
-        /// Whose effect it is.
+        /// Who played the card, was asked for it, or has it in the stash when the hand is scored.
         seat: Seat,
         /// What came of it.
         result: EffectResult,
@@ -205,7 +205,7 @@ pub enum Seen {
     Effect {
         /// The card of the effect.
         card: Card,
-        /// Whose effect it is.
+        /// Who played the card, was asked for it, or has it in the stash when the hand is scored.
         seat: Seat,
         /// What came of it.
         result: EffectResult,

@@ -100,7 +100,7 @@ pub use self::options::{Decks, Options};
 use self::question::Question;
 pub use self::scoring::{Ending, HandResult};
 use self::suit::Suit;
-use self::trick::Trick;
+use self::trick::{LastTrick, Trick};
 pub use self::view::View;
 use crate::rules::{
     BadOption, BySeat, Catalog, Game, Outcome, Refusal, Seat, SeatCount, SeatSet, Seed, Setup,
@@ -192,15 +192,6 @@ pub struct Candy {
     kept: BySeat<Option<Flavor>>,
     tricks: BySeat<u8>,
     points: BySeat<u16>,
-}
-
-/// What lies open of a completed trick.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct LastTrick {
-    /// Who won it.
-    pub winner: Seat,
-    /// What each seat played, in order; hidden, if it went to the leftover stash.
-    pub plays: ArrayVec<(Seat, Option<Card>), { trick::MAX_PLAYS }>,
 }
 
 impl Candy {
@@ -301,6 +292,8 @@ impl Game for Candy {
                 self.pick_effect(*action, sink)?;
             }
         }
+        self.actions += 1;
+        self.go_on(sink);
         Ok(())
     }
 

@@ -35,13 +35,11 @@ impl Candy {
         if !self.flavors[seat].contains(&flavor) {
             return Err(NOT_DEALT);
         }
-        self.actions += 1;
         self.kept[seat] = Some(flavor);
         sink.report(|| Event::FlavorKept { seat, flavor });
         if self.still_to_keep().is_empty() {
             self.stage = Stage::Playing;
         }
-        self.go_on(sink);
         Ok(())
     }
 
@@ -59,7 +57,6 @@ impl Candy {
         if !self.trick.playable(hand).contains(card) {
             return Err(FOLLOW_SUIT);
         }
-        self.actions += 1;
         let side = self.trick.next_side();
         let down = side != Side::Up;
         let play = Play { seat, card, side, down, lies: Some(card), buried: false };
@@ -70,7 +67,6 @@ impl Candy {
         if !down {
             self.lies_face_up(play, sink);
         }
-        self.go_on(sink);
         Ok(())
     }
 

@@ -5,7 +5,7 @@ use super::effects::{Effect, Timing};
 use super::question::Source;
 use super::trick::{Play, Trick};
 use super::turns::report_effect;
-use super::{Action, Candy, EffectResult, Ending, Event, LastTrick, Stage, options};
+use super::{Action, Candy, EffectResult, Ending, Event, Stage, options};
 use crate::rules::{ACTION_LIMIT, Refusal, Sink};
 
 pub(super) const TIME_TO_RESOLVE: Refusal =
@@ -83,10 +83,8 @@ impl Candy {
         if !self.trick.ready().any(|ready| ready.card == card) {
             return Err(OTHER_FIRST);
         }
-        self.actions += 1;
         sink.report(|| Event::Picked { card });
         self.resolve(play, sink);
-        self.go_on(sink);
         Ok(())
     }
 
@@ -113,7 +111,7 @@ impl Candy {
     /// Gives the winner the trick and what lies beside it, and goes on to the next trick or the end
     /// of the hand.
     fn take_trick(&mut self, sink: &mut impl Sink<Event>) {
-        let Some(winner) = self.trick.winner else { return };
+        let winner = self.trick.winner.unwrap_or(self.trick.leader);
         for place in 0..self.trick.plays.len() {
             let play = self.trick.plays[place];
             if play.effect().is_some_and(|effect| effect.timing() == Timing::TrickTaken) {
@@ -126,11 +124,9 @@ impl Candy {
         self.tricks[winner] += tricks;
         self.stashes[winner] |= cards;
         self.beside = std::mem::take(&mut self.held);
-        let next = self.trick.next_leader(winner, self.seats);
-        let plays = self.trick.plays.iter();
-        let plays = plays.map(|play| (play.seat, (!play.buried).then_some(play.card))).collect();
-        self.last_trick = Some(LastTrick { winner, plays });
+        self.last_trick = Some(self.trick.as_last(winner));
         self.completed += 1;
+        let next = self.trick.next_leader(winner, self.seats);
         let over = usize::from(self.completed) == options::HAND;
         sink.report(|| Event::TrickTaken {
             winner,

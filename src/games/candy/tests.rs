@@ -5,3 +5,4 @@ mod hands;
 mod often;
 mod tricks;
 mod views;
+mod wire;

@@ -2,6 +2,7 @@
 
 use super::card::{Card, CardSet};
 use super::flavor::Flavor;
+use super::options::HAND;
 use super::printed::PRINTED;
 use super::question::Choice;
 use super::spots::Spot;
@@ -112,7 +113,8 @@ impl Trial for Candy {
         assert!(!down || matches!(self.stage, Stage::Playing | Stage::Revealing) || over);
         assert!(over || self.trick.pending == 0 || self.trick.winner.is_some());
         assert!(self.points.values().all(|&points| points < u16::from(self.target)) || over);
-        assert!(self.held.is_empty() || !over);
+        let hand_is_over = usize::from(self.completed) == HAND;
+        assert!(!hand_is_over || (self.held | self.beside).is_empty(), "nothing waits for nobody");
     }
 
     fn longest() -> usize {

@@ -77,6 +77,15 @@ pub struct Trick {
     pub fresh: CardSet,
 }
 
+/// What lies open of a completed trick.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LastTrick {
+    /// Who won it.
+    pub winner: Seat,
+    /// What each seat played, in order; hidden, if it went to the leftover stash.
+    pub plays: ArrayVec<(Seat, Option<Card>), MAX_PLAYS>,
+}
+
 impl Trick {
     /// A trick that this seat leads.
     #[must_use]
@@ -184,6 +193,14 @@ impl Trick {
     #[must_use]
     pub fn worth(&self) -> u8 {
         1 + self.plays.iter().filter_map(Play::effect).map(Effect::extra_tricks).sum::<u8>()
+    }
+
+    /// What lies open of it once the winner has taken it.
+    #[must_use]
+    pub fn as_last(&self, winner: Seat) -> LastTrick {
+        let plays = self.plays.iter();
+        let plays = plays.map(|play| (play.seat, (!play.buried).then_some(play.card))).collect();
+        LastTrick { winner, plays }
     }
 
     /// The plays whose effects wait for their turn, in playing order.

@@ -26,10 +26,8 @@ impl Candy {
         sink: &mut impl Sink<Event>,
     ) -> Result<(), Refusal> {
         question.check(answer, self.hands[question.seat])?;
-        self.actions += 1;
         self.asked = None;
         self.carry_out(question, answer, sink);
-        self.go_on(sink);
         Ok(())
     }
 

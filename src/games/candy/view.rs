@@ -5,8 +5,8 @@ use super::flavor::Flavor;
 use super::playing::FOLLOW_SUIT;
 use super::question::Question;
 use super::suit::SuitSet;
-use super::trick::{Play, Side};
-use super::{Candy, Ending, LastTrick, Stage};
+use super::trick::{LastTrick, Play, Side};
+use super::{Candy, Ending, Stage};
 use crate::rules::{BySeat, Refusal, Seat, Viewer};
 
 /// The table as one viewer sees it.
