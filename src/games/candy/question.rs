@@ -107,7 +107,7 @@ impl Choice {
 impl Question {
     /// Every answer, given the hand of who answers: cards in the order of the printed list, seats
     /// and suits in theirs, the first thing named changing slowest; declining last.
-    pub(super) fn answers(&self, hand: CardSet) -> impl Iterator<Item = Action> {
+    pub fn answers(&self, hand: CardSet) -> impl Iterator<Item = Action> {
         let cards = match self.choice {
             Choice::Hand => hand,
             Choice::Card(cards) | Choice::Give { cards, .. } => cards,
