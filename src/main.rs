@@ -1,3 +1,134 @@
 //! The `parlor` command.
 
-fn main() {}
+use std::io::{ErrorKind, Write as _};
+use std::process::ExitCode;
+
+use clap::Parser as _;
+use parlor::app::App;
+use parlor::cli::{Cli, Command, ServeArgs, SimulateArgs};
+use parlor::config::{EXIT_CONFIG, Mistakes, RuntimeShape, Settings};
+use parlor::telemetry;
+use tokio::runtime::{Builder, Runtime};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Why a command did not do what it should.
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    match cli.command {
+        None => serve(&cli.serve),
+        Some(Command::Play(args)) => call(parlor::play::play(args)),
+        Some(Command::Verify(args)) => call(parlor::verify::verify(args)),
+        Some(Command::Simulate(args)) => simulate(&args),
+    }
+}
+
+/// Does something at a server.
+fn call(work: impl Future<Output = Result<(), Failure>>) -> ExitCode {
+    finish(runtime(RuntimeShape::Shared).map_err(Failure::from).and_then(|r| r.block_on(work)))
+}
+
+fn serve(args: &ServeArgs) -> ExitCode {
+    let settings = match Settings::try_from(args) {
+        Ok(settings) => settings,
+        Err(mistakes) => return refuse(&mistakes),
+    };
+    telemetry::init(&settings);
+    finish(run(settings))
+}
+
+/// Tells what went wrong, if anything did.
+#[expect(clippy::print_stderr, reason = "this is what the operator is told")]
+fn finish(done: Result<(), Failure>) -> ExitCode {
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("parlor: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+#[expect(clippy::print_stderr, reason = "this is what the caller is told")]
+fn simulate(args: &SimulateArgs) -> ExitCode {
+    let summary = match parlor::simulate::run(args) {
+        Ok(summary) => summary,
+        Err(mistakes) => return refuse(&mistakes),
+    };
+    match std::io::stdout().write_all(summary.as_bytes()) {
+        // A reader that has seen enough, such as `head`, is no failure.
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => {
+            eprintln!("parlor: the summary cannot be written: {error}");
+            ExitCode::FAILURE
+        }
+        _ => ExitCode::SUCCESS,
+    }
+}
+
+/// Tells all that is wrong with the settings.
+#[expect(clippy::print_stderr, reason = "this is what the operator is told")]
+fn refuse(mistakes: &Mistakes) -> ExitCode {
+    eprintln!("parlor: these settings cannot be:\n{mistakes}");
+    ExitCode::from(EXIT_CONFIG)
+}
+
+fn run(settings: Settings) -> Result<(), Failure> {
+    let shape = settings.runtime;
+    let runtime = runtime(shape)?;
+    let app = runtime.block_on(App::build(settings))?;
+    greet(&app);
+    let stop = app.stopper();
+    runtime.spawn(async move {
+        wait_for_signal().await;
+        stop.cancel();
+    });
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let others = if shape == RuntimeShape::PerCore { cores - 1 } else { 0 };
+    let threads: Vec<_> = (0..others)
+        .map(|_| {
+            let twin = app.twin()?;
+            let runtime = self::runtime(shape)?;
+            Ok(std::thread::spawn(move || runtime.block_on(twin.serve())))
+        })
+        .collect::<Result<_, Failure>>()?;
+    runtime.block_on(app.serve())?;
+    for thread in threads {
+        thread.join().map_err(|_| "a thread panicked")??;
+    }
+    runtime.shutdown_background();
+    Ok(())
+}
+
+fn runtime(shape: RuntimeShape) -> std::io::Result<Runtime> {
+    match shape {
+        RuntimeShape::Shared => Builder::new_multi_thread(),
+        RuntimeShape::PerCore => Builder::new_current_thread(),
+    }
+    .enable_all()
+    .build()
+}
+
+async fn wait_for_signal() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let terminate = async {
+        match signal(SignalKind::terminate()) {
+            Ok(mut signal) => signal.recv().await,
+            Err(_) => std::future::pending().await,
+        }
+    };
+    tokio::select! {
+        _ = terminate => {}
+        _ = tokio::signal::ctrl_c() => {}
+    }
+}
+
+/// Says where it listens, what the store is, and what to try next.
+#[expect(clippy::print_stdout, reason = "this is what a newcomer reads first")]
+fn greet(app: &App) {
+    println!("parlor {} listens on {}", env!("CARGO_PKG_VERSION"), app.address());
+    println!("matches are kept: {}", app.store());
+    println!("try next: cargo run --release -- play --server http://{}", app.address());
+}

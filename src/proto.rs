@@ -5,7 +5,6 @@
     clippy::allow_attributes_without_reason,
     clippy::default_trait_access,
     clippy::doc_markdown,
-    clippy::large_enum_variant,
     clippy::missing_errors_doc,
     clippy::struct_excessive_bools,
     clippy::too_many_lines,

@@ -7,6 +7,7 @@
 //! whoever is generic over a game can serve them all.
 
 pub mod candy;
+pub mod neapolitan;
 pub mod neon;
 pub mod wire;
 
@@ -37,14 +38,14 @@ pub trait WithGame {
 
 /// What the registry asks of a game; in tests also that it can be tried.
 #[cfg(not(test))]
-pub trait Registered: Wire<Options: Default> {}
+pub trait Registered: Wire<Options: Default + Into<AnyOptions>> {}
 #[cfg(not(test))]
-impl<G: Wire<Options: Default>> Registered for G {}
+impl<G: Wire<Options: Default + Into<AnyOptions>>> Registered for G {}
 /// What the registry asks of a game; in tests also that it can be tried.
 #[cfg(test)]
-pub trait Registered: Wire<Options: Default> + conformance::Trial {}
+pub trait Registered: Wire<Options: Default + Into<AnyOptions>> + conformance::Trial {}
 #[cfg(test)]
-impl<G: Wire<Options: Default> + conformance::Trial> Registered for G {}
+impl<G: Wire<Options: Default + Into<AnyOptions>> + conformance::Trial> Registered for G {}
 
 /// Makes the sum of all games, one line a game: its id, its name in the sum and in the messages,
 /// its type.
@@ -62,6 +63,14 @@ macro_rules! registry {
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[expect(missing_docs, reason = "each is the game of that name")]
         pub enum AnyOptions { $($Name(<$Type as Game>::Options),)+ }
+
+        $(
+            impl From<<$Type as Game>::Options> for AnyOptions {
+                fn from(options: <$Type as Game>::Options) -> Self {
+                    Self::$Name(options)
+                }
+            }
+        )+
 
         /// An action of any game.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -140,10 +149,6 @@ macro_rules! registry {
                         <$Type>::redeal(&setup.inner(options.clone()), seed, n, &mut sink);
                     })+
                 }
-            }
-
-            fn deal_of(seen: &AnySeen) -> Option<u32> {
-                match seen { $(AnySeen::$Name(seen) => <$Type>::deal_of(seen),)+ }
             }
 
             fn to_act(&self) -> SeatSet {
@@ -239,6 +244,14 @@ macro_rules! registry {
                 proto::GameEvent { game: Some(game) }
             }
 
+            fn is_deal(event: &proto::GameEvent) -> bool {
+                use proto::game_event::Game as Arm;
+                match &event.game {
+                    $(Some(Arm::$Name(event)) => <$Type>::is_deal(event),)+
+                    None => false,
+                }
+            }
+
             fn write_view(view: &AnyView) -> proto::GameView {
                 use proto::game_view::Game as Arm;
                 let game = match view {
@@ -252,5 +265,6 @@ macro_rules! registry {
 
 registry! {
     "neon": Neon = neon::Neon;
+    "neapolitan": Neapolitan = neapolitan::Neapolitan;
     "candy": Candy = candy::Candy;
 }

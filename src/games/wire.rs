@@ -1,5 +1,7 @@
 //! How a game's values travel: the contract of a game's conversions.
 
+use std::fmt::Debug;
+
 use crate::rules::{Game, Seat, SeatCount};
 
 /// A field of a message that cannot be read as what it stands for.
@@ -35,7 +37,7 @@ pub trait Wire: Game {
     /// The message of [`Game::Action`].
     type ActionMessage: prost::Message + Default;
     /// The message of [`Game::Seen`].
-    type EventMessage: prost::Message + Default;
+    type EventMessage: prost::Message + Default + Debug + PartialEq;
     /// The message of [`Game::View`].
     type ViewMessage: prost::Message + Default;
 
@@ -59,6 +61,9 @@ pub trait Wire: Game {
 
     /// Writes what a viewer sees of an event.
     fn write_event(seen: &Self::Seen) -> Self::EventMessage;
+
+    /// Whether an event is one of those that [`Game::redeal`] reports.
+    fn is_deal(event: &Self::EventMessage) -> bool;
 
     /// Writes what a viewer sees.
     fn write_view(view: &Self::View) -> Self::ViewMessage;

@@ -1,5 +1,6 @@
 //! What a frontend needs to build its menus and card faces: a game described as data.
 
+use std::fmt;
 use std::ops::RangeInclusive;
 
 /// A game as its catalog describes it.
@@ -56,6 +57,21 @@ pub enum OptionKind {
     Seat,
     /// Any number of card ids; none when left out.
     Cards,
+}
+
+/// What can be given for the option, and what it is when left out, as a part of a sentence.
+impl fmt::Display for OptionKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Switch => f.write_str("true or false (when left out: false)"),
+            Self::Number { range, default } => {
+                let (least, most) = (range.start(), range.end());
+                write!(f, "a number from {least} to {most} (when left out: {default})")
+            }
+            Self::Seat => f.write_str("a seat, counted from 0 (when left out: drawn at random)"),
+            Self::Cards => f.write_str("a list of card ids (when left out: none)"),
+        }
+    }
 }
 
 /// One kind of card.

@@ -48,9 +48,6 @@ pub trait Game:
     /// exactly those that [`Game::start`] and [`Game::play`] reported for that deal.
     fn redeal(setup: &Setup<Self::Options>, seed: &Seed, n: u32, sink: &mut impl Sink<Self::Event>);
 
-    /// Which deal the event reports, counted from 0, if it is one that [`Game::redeal`] reports.
-    fn deal_of(seen: &Self::Seen) -> Option<u32>;
-
     /// The seats that have an answer to give. None when the match is over.
     fn to_act(&self) -> SeatSet;
 

@@ -11,4 +11,7 @@ pub struct Outcome {
     pub reason: &'static str,
     /// The final score of each seat.
     pub scores: BySeat<i32>,
+    /// The catalog ids of what each seat achieved beside winning; nothing where the game has no
+    /// achievements.
+    pub achievements: BySeat<Vec<&'static str>>,
 }

@@ -185,7 +185,12 @@ impl SeatSet {
 
     /// The seats in the set, lowest number first.
     pub fn iter(self) -> impl Iterator<Item = Seat> + Clone {
-        (0..8_u8).filter(move |n| self.0 >> n & 1 == 1).filter_map(Seat::new)
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            let seat = Seat::new(left.trailing_zeros() as u8)?;
+            left &= left - 1;
+            Some(seat)
+        })
     }
 }
 

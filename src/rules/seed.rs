@@ -117,3 +117,161 @@ impl Shuffle {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    /// The secret of the vectors: the bytes 0 to 31.
+    fn secret() -> Seed {
+        Seed::new(std::array::from_fn(|i| i as u8))
+    }
+
+    /// The next words of a stream.
+    fn words<const N: usize>(shuffle: &mut Shuffle) -> [u32; N] {
+        std::array::from_fn(|_| shuffle.0.next_u32())
+    }
+
+    #[test]
+    fn the_commitment_is_the_hash_of_the_secret() {
+        let expected = "630dcd2966c4336691125448bbb25b4ff412a49c732db2c8abc1b8581bd710dd";
+        assert_eq!(hex::encode(secret().commitment()), expected);
+    }
+
+    #[test]
+    fn the_seed_mixes_the_secret_with_what_each_seat_added() {
+        let entropy = vec![Vec::new(), b"parlor".to_vec(), vec![0xff; 3]];
+        let entropy = BySeat::from_vec(entropy).expect("a table");
+        let expected = "d9d836bb20ff200c6f3572658f52b637dc0456d41a83625c8bf4114e9d18eca3";
+        assert_eq!(hex::encode(secret().with_entropy(&entropy).reveal()), expected);
+    }
+
+    #[test]
+    fn the_key_stream_is_that_of_rfc_8439() {
+        // Appendix A.1, test vectors 1 and 2: key and nonce zero, blocks 0 and 1.
+        let expected = "76b8e0ada0f13d90405d6ae55386bd28bdd219b8a08ded1aa836efcc8b770dc7\
+                        da41597c5157488d7724e03fb8d84a376a43b8f41518a11cc387b669b2ee6586\
+                        9f07e7be5551387a98ba977c732d080dcb0f29a048e3656912c6533e32ee7aed\
+                        29b721769ce64e43d57133b074d839d531ed1f28510afb45ace10a1f4b794d6f";
+        let mut shuffle = Shuffle(ChaCha20Rng::from_seed([0; 32]));
+        let stream: Vec<u8> =
+            words::<32>(&mut shuffle).into_iter().flat_map(u32::to_le_bytes).collect();
+        assert_eq!(hex::encode(stream), expected);
+    }
+
+    #[test]
+    fn each_deal_has_a_stream_of_its_own() {
+        for (deal, expected) in [
+            (0, [0x7ea7_b3f5, 0x51d7_301e, 0xab6d_850c, 0xb0f0_5b94]),
+            (1, [0x03bf_07fc, 0xcd7c_ae72, 0xa6fa_57e9, 0xdb30_966e]),
+            (0x0102_0304, [0x368e_99e3, 0xf368_7c3a, 0xb434_8ca8, 0x5f76_84ea]),
+        ] {
+            assert_eq!(words(&mut secret().deal(deal)), expected, "deal {deal}");
+        }
+        let long: [u32; 80] = words(&mut secret().deal(0));
+        assert_eq!(long[62..66], [0x0509_f77f, 0x0b23_3e21, 0xec0f_b579, 0x9382_2078]);
+        assert_eq!(long[79], 0xbe62_64db);
+    }
+
+    #[test]
+    fn a_number_below_a_bound_takes_the_next_word_that_is_not_dropped() {
+        const MANY: u32 = 3_000_000_000;
+        let mut shuffle = secret().deal(0);
+        for (bound, expected) in [
+            (1, 0),
+            (2, 0),
+            (6, 4),
+            (60, 41),
+            (1000, 97),
+            // Of these bounds almost a third of all words is dropped; here two are.
+            (MANY, 621_643_709),
+            (MANY, 1_341_485_498),
+            (MANY, 1_846_747_534),
+            (MANY, 1_218_292_315),
+            (MANY, 309_361_644),
+            (MANY, 932_490_383),
+            (u32::MAX, 1_345_249_576),
+        ] {
+            assert_eq!(shuffle.below(bound), expected, "below {bound}");
+        }
+    }
+
+    #[test]
+    fn a_list_is_shuffled_from_its_end() {
+        let mut letters = *b"abcdefgh";
+        let mut shuffle = secret().deal(1);
+        shuffle.shuffle(&mut letters);
+        assert_eq!(&letters, b"bhgcedfa");
+        assert_eq!(words(&mut shuffle), [0xb8ee_12ca], "seven words were drawn");
+
+        let mut deck: [u8; 60] = std::array::from_fn(|i| i as u8);
+        secret().deal(0).shuffle(&mut deck);
+        let expected = [
+            12, 27, 51, 19, 3, 58, 11, 57, 37, 4, 22, 42, 56, 43, 16, 33, 52, 13, 25, 15, 50, 49,
+            48, 26, 32, 46, 9, 1, 2, 35, 30, 54, 24, 34, 41, 28, 17, 6, 59, 45, 7, 21, 8, 0, 40,
+            36, 47, 14, 55, 20, 31, 23, 10, 44, 53, 5, 39, 38, 18, 29,
+        ];
+        assert_eq!(deck, expected);
+    }
+
+    /// The chi-square statistic of counts that should all be equal.
+    fn chi_square(counts: &[u32]) -> f64 {
+        let cells = f64::from(u32::try_from(counts.len()).expect("few counts"));
+        let expected = f64::from(counts.iter().sum::<u32>()) / cells;
+        counts.iter().map(|&count| (f64::from(count) - expected).powi(2) / expected).sum()
+    }
+
+    // In each of these tests the bounds are the chi-square quantiles of 10⁻⁶ and 1 − 10⁻⁶ for the
+    // degrees of freedom: counts that are too even are as suspicious as uneven ones.
+
+    #[test]
+    fn numbers_below_a_bound_are_equally_likely() {
+        let mut shuffle = secret().deal(2);
+        let mut counts = [0; 6];
+        (0..12_000).for_each(|_| counts[shuffle.below(6) as usize] += 1);
+        let statistic = chi_square(&counts);
+        assert!((0.0129..35.89).contains(&statistic), "{statistic}");
+    }
+
+    #[test]
+    fn no_number_below_a_large_bound_is_preferred() {
+        // Without dropping words, every third number would be drawn twice as often as the others.
+        let mut shuffle = secret().deal(3);
+        let mut counts = [0; 3];
+        (0..12_000).for_each(|_| counts[shuffle.below(3 << 30) as usize % 3] += 1);
+        let statistic = chi_square(&counts);
+        assert!((0.000_002..27.63).contains(&statistic), "{statistic}");
+    }
+
+    #[test]
+    fn every_order_of_a_small_deck_is_equally_likely() {
+        let mut counts = BTreeMap::new();
+        for deal in 0..9_600 {
+            let mut deck = [0_u8, 1, 2, 3];
+            secret().deal(deal).shuffle(&mut deck);
+            *counts.entry(deck).or_insert(0) += 1;
+        }
+        assert_eq!(counts.len(), 24);
+        let statistic = chi_square(&counts.into_values().collect::<Vec<_>>());
+        assert!((3.53..70.55).contains(&statistic), "{statistic}");
+    }
+
+    #[test]
+    fn every_card_of_a_deck_comes_to_every_place_equally_often() {
+        const CARDS: usize = 60;
+        let mut counts = vec![0; CARDS * CARDS];
+        for deal in 0..1_200 {
+            let mut deck: [usize; CARDS] = std::array::from_fn(|card| card);
+            secret().deal(deal).shuffle(&mut deck);
+            for (place, card) in deck.into_iter().enumerate() {
+                counts[place * CARDS + card] += 1;
+            }
+        }
+        // In a deal each card takes one place and each place one card. That leaves 59² degrees of
+        // freedom, and makes the statistic greater by 60/59 than independent counts would.
+        let statistic = chi_square(&counts) * 59.0 / 60.0;
+        assert!((3_098.7..3_892.1).contains(&statistic), "{statistic}");
+    }
+}

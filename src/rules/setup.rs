@@ -1,5 +1,7 @@
 //! What a match is played with: options that were judged once, and the number of seats.
 
+use serde::{Deserialize, Serialize};
+
 use crate::rules::{Game, SeatCount};
 
 /// One option that cannot be, and why.
@@ -20,7 +22,7 @@ impl BadOption {
 
 /// Options and seats that fit together. Only [`Setup::new`] makes one, so a game need not judge
 /// them again.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Setup<O> {
     options: O,
     seats: SeatCount,

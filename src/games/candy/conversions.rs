@@ -124,6 +124,10 @@ impl Wire for Candy {
         proto::CandyEvent { event: Some(write_seen(seen)) }
     }
 
+    fn is_deal(event: &proto::CandyEvent) -> bool {
+        matches!(event.event, Some(EventArm::Dealt(_)))
+    }
+
     fn write_view(view: &View) -> proto::CandyView {
         proto::CandyView {
             hand: view.hand + 1,

@@ -235,13 +235,6 @@ impl Game for Candy {
         game.report_deal(sink);
     }
 
-    fn deal_of(seen: &Seen) -> Option<u32> {
-        match seen {
-            Seen::Dealt { hand, .. } => Some(*hand),
-            _ => None,
-        }
-    }
-
     fn to_act(&self) -> SeatSet {
         match (self.asked, self.stage) {
             (_, Stage::Over(_)) => SeatSet::EMPTY,
@@ -304,7 +297,8 @@ impl Game for Candy {
             Ending::Score | Ending::Stash | Ending::Shared => self.leaders(),
         };
         let scores = self.points.map(|_, &points| points.into());
-        Some(Outcome { winners, reason: ending.reason(), scores })
+        let achievements = BySeat::new(self.seats);
+        Some(Outcome { winners, reason: ending.reason(), scores, achievements })
     }
 
     fn view(&self, viewer: Viewer) -> View {

@@ -83,14 +83,15 @@ fn what_a_viewer_cannot_know_changes_no_byte_it_is_sent() {
                         break;
                     }
                     let seen = |events: &[G::Event]| -> Vec<_> {
-                        events.iter().filter_map(|event| G::seen(event, viewer)).collect()
+                        let seen = events.iter().filter_map(|event| G::seen(event, viewer));
+                        seen.map(|seen| G::write_event(&seen)).collect()
                     };
                     let (seen, twin_seen) = (seen(&events), seen(&twin_events));
-                    if seen.iter().any(|seen| G::deal_of(seen).is_some()) {
+                    if seen.iter().any(G::is_deal) {
                         break;
                     }
-                    let bytes = |seen: &[G::Seen]| -> Vec<_> {
-                        seen.iter().map(|seen| G::write_event(seen).encode_to_vec()).collect()
+                    let bytes = |seen: &[G::EventMessage]| -> Vec<_> {
+                        seen.iter().map(prost::Message::encode_to_vec).collect()
                     };
                     let same = bytes(&seen) == bytes(&twin_seen);
                     assert!(same, "{name} seed {number} {viewer}: {seen:#?}\n{twin_seen:#?}");

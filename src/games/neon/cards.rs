@@ -93,13 +93,33 @@ impl Cards {
 
     /// The sum of the values.
     #[must_use]
-    pub fn sum(self) -> u8 {
-        Value::ALL.iter().map(|&value| value.0 * self.count(value)).sum()
+    pub const fn sum(self) -> u8 {
+        // The product's sixth byte adds up each count times its value, as weights 6 to 1 meet counts
+        // 1 to 6 there. The whole deck's sum fits in a byte, so nothing is carried.
+        (self.0.wrapping_mul(0x0102_0304_0506) >> 40) as u8
     }
 
     /// The values that are here, each once, lowest first.
-    pub fn distinct(self) -> impl Iterator<Item = Value> {
-        Value::ALL.into_iter().filter(move |&value| self.count(value) > 0)
+    #[must_use]
+    pub const fn distinct(self) -> Values {
+        self.at_least(1)
+    }
+
+    /// The values of which there are at least so many cards, from 1 up; lowest first.
+    #[must_use]
+    pub const fn at_least(self, count: u8) -> Values {
+        debug_assert!(1 <= count && count <= COPIES);
+        // A byte that is large enough reaches its top bit; the product then moves the six top bits
+        // side by side, value 1 lowest.
+        let reached = (self.0 + ONES * (0x80 - count as u64)) & TOPS;
+        Values(((reached >> 7).wrapping_mul(0x0102_0408_1020_4080) >> 56) as u8)
+    }
+
+    /// The highest value that is here.
+    #[must_use]
+    pub fn highest(self) -> Option<Value> {
+        let byte = self.0.checked_ilog2()? / 8;
+        Some(Value(byte as u8 + 1))
     }
 
     /// Every card's value, lowest first.
@@ -109,6 +129,34 @@ impl Cards {
             .flat_map(move |value| std::iter::repeat_n(value, self.count(value).into()))
     }
 }
+
+/// Values, each at most once, lowest first.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Values(u8);
+
+impl Values {
+    /// One bit for each value that is still to come, value 1 lowest.
+    pub(super) const fn bits(&self) -> u8 {
+        self.0
+    }
+}
+
+impl Iterator for Values {
+    type Item = Value;
+
+    fn next(&mut self) -> Option<Value> {
+        let value = *Value::ALL.get(self.0.trailing_zeros() as usize)?;
+        self.0 &= self.0 - 1;
+        Some(value)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        let left = self.0.count_ones() as usize;
+        (left, Some(left))
+    }
+}
+
+impl ExactSizeIterator for Values {}
 
 impl std::ops::Add for Cards {
     type Output = Self;
@@ -131,10 +179,16 @@ impl std::ops::SubAssign for Cards {
     }
 }
 
+impl std::iter::Sum for Cards {
+    fn sum<I: Iterator<Item = Self>>(all: I) -> Self {
+        all.fold(Self::NONE, |sum, cards| sum + cards)
+    }
+}
+
 impl FromIterator<Value> for Cards {
     /// The cards of these values, which come from one deck.
     fn from_iter<I: IntoIterator<Item = Value>>(values: I) -> Self {
-        values.into_iter().fold(Self::NONE, |cards, value| cards + Self::of(value, 1))
+        values.into_iter().map(|value| Self::of(value, 1)).sum()
     }
 }
 
@@ -178,6 +232,21 @@ mod tests {
         assert!(!hand.contains(cards(&[4, 4])));
         assert!(!hand.contains(cards(&[5])));
         assert_eq!(Cards::DECK.len(), 60);
+        assert_eq!(Cards::DECK.sum(), 210);
+    }
+
+    #[test]
+    fn values_are_told_by_how_many_cards_there_are() {
+        let hand = cards(&[1, 1, 4, 6, 6, 6]);
+        let numbers = |values: Values| values.map(Value::get).collect::<Vec<_>>();
+        assert_eq!(numbers(hand.distinct()), [1, 4, 6]);
+        assert_eq!(numbers(hand.at_least(2)), [1, 6]);
+        assert_eq!(numbers(hand.at_least(3)), [6]);
+        assert_eq!(numbers(Cards::DECK.at_least(10)), [1, 2, 3, 4, 5, 6]);
+        assert_eq!(hand.distinct().len(), 3);
+        assert_eq!(hand.highest(), Some(Value(6)));
+        assert_eq!(cards(&[3, 1]).highest(), Some(Value(3)));
+        assert_eq!(Cards::NONE.highest(), None);
     }
 
     #[test]

@@ -3,9 +3,11 @@
 
 use std::cmp::Reverse;
 
-use super::cards::{Cards, Value};
+use arrayvec::ArrayVec;
+
+use super::cards::Cards;
 use super::{Action, Combination, Event, Neon, Phase};
-use crate::rules::{BySeat, Refusal, Seat, Sink};
+use crate::rules::{BySeat, MAX_SEATS, Refusal, Seat, Sink};
 
 pub(super) const TIME_TO_CHOOSE: Refusal =
     Refusal::new("time_to_choose", "it is time to choose cards, not to play them");
@@ -25,13 +27,20 @@ impl Neon {
     /// Ranks the plays and lets the first of them choose.
     pub(super) fn begin_choosing(&mut self) {
         self.phase = Phase::Choosing;
-        self.to_choose = (0_u8..).take(self.plays.len()).collect();
-        let plays = &self.plays;
-        // The best play stands last; of equal ranks the earlier one is the better.
-        self.to_choose.sort_unstable_by_key(|&place| {
-            let rank = Combination::of(plays[usize::from(place)].cards).map(Combination::rank);
-            (rank, Reverse(place))
-        });
+        // Of equal ranks the earlier play is the better one, so no two of these are equal.
+        let ranks: ArrayVec<(u16, Reverse<u8>), MAX_SEATS> = (0_u8..)
+            .zip(&self.plays)
+            .map(|(place, play)| {
+                let rank = Combination::of(play.cards).map_or(0, Combination::rank);
+                (rank, Reverse(place))
+            })
+            .collect();
+        // The best play stands last: a play's index is the number of plays that it outranks.
+        self.to_choose = ranks.iter().map(|_| 0).collect();
+        for rank in &ranks {
+            let outranked = ranks.iter().filter(|&other| other < rank).count();
+            self.to_choose[outranked] = rank.1.0;
+        }
         let best = self.choosers().next();
         self.first_chooser = best.unwrap_or(self.first);
     }
@@ -44,8 +53,7 @@ impl Neon {
     pub(super) fn legal_choices(&self, into: &mut Vec<Action>) {
         into.extend(self.table.distinct().map(|value| Action::Choose(Cards::of(value, 1))));
         if self.pairs_allowed() {
-            let pairs = Value::ALL.into_iter().filter(|&value| self.table.count(value) >= 2);
-            into.extend(pairs.map(|value| Action::Choose(Cards::of(value, 2))));
+            into.extend(self.table.at_least(2).map(|value| Action::Choose(Cards::of(value, 2))));
         }
     }
 
@@ -55,7 +63,7 @@ impl Neon {
         cards: Cards,
         sink: &mut impl Sink<Event>,
     ) -> Result<(), Refusal> {
-        let pair = cards.len() == 2 && cards.distinct().count() == 1;
+        let pair = cards.len() == 2 && cards.distinct().len() == 1;
         match cards.len() {
             1 => {}
             _ if !self.pairs_allowed() => return Err(ONE_CARD),
@@ -79,7 +87,8 @@ impl Neon {
     fn end_round(&mut self, sink: &mut impl Sink<Event>) {
         let removed = self.table;
         self.removed += removed;
-        self.table = self.plays.drain(..).fold(Cards::NONE, |cards, play| cards + play.cards);
+        self.table = self.plays.iter().map(|play| play.cards).sum();
+        self.plays.clear();
         self.to_choose.clear();
         let table = self.table;
         sink.report(|| Event::RoundEnded { removed, table });

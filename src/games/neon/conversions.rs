@@ -78,6 +78,10 @@ impl Wire for Neon {
         proto::NeonEvent { event: Some(event) }
     }
 
+    fn is_deal(event: &proto::NeonEvent) -> bool {
+        matches!(event.event, Some(EventArm::Dealt(_)))
+    }
+
     fn write_view(view: &View) -> proto::NeonView {
         proto::NeonView {
             round: view.round.into(),

@@ -49,7 +49,7 @@ mod view;
 use arrayvec::ArrayVec;
 use serde::{Deserialize, Serialize};
 
-pub use self::cards::{Cards, Value};
+pub use self::cards::{COPIES, Cards, Value, Values};
 pub use self::combination::{Combination, Kind};
 pub use self::events::{Event, Seen};
 pub use self::view::{Own, SeatView, View};
@@ -151,6 +151,18 @@ impl Deal {
     }
 }
 
+/// The sixty cards from the ten 1s to the ten 6s, each as cards of its own, so that those dealt to a
+/// seat only need to be added up.
+const SORTED_DECK: [Cards; 60] = {
+    let mut deck = [Cards::NONE; 60];
+    let mut i = 0;
+    while i < deck.len() {
+        deck[i] = Cards::of(Value::ALL[i / COPIES as usize], 1);
+        i += 1;
+    }
+    deck
+};
+
 /// The table as it was dealt, and the first player.
 fn deal(setup: &Setup<Options>, seed: &Seed) -> Neon {
     let seats = setup.seats();
@@ -158,12 +170,15 @@ fn deal(setup: &Setup<Options>, seed: &Seed) -> Neon {
     let first = setup.options().first_player.unwrap_or_else(|| {
         seats.seat(shuffle.below(seats.get().into())).expect("below the number of seats")
     });
-    let mut deck = [Value::ALL[0]; 60];
-    deck.iter_mut().zip(Cards::DECK.values()).for_each(|(place, value)| *place = value);
+    let mut deck = SORTED_DECK;
     shuffle.shuffle(&mut deck);
 
-    let mut top = deck.into_iter();
-    let mut take = |count: u8| top.by_ref().take(count.into()).collect::<Cards>();
+    let mut rest = &deck[..];
+    let mut take = |count: u8| {
+        let (top, below) = rest.split_at(count.into());
+        rest = below;
+        top.iter().copied().sum::<Cards>()
+    };
     let Deal { table, hand, second_hand } = Deal::of(seats);
     Neon {
         seats,
@@ -179,7 +194,7 @@ fn deal(setup: &Setup<Options>, seed: &Seed) -> Neon {
         hands: BySeat::from_fn(seats, |_| take(hand)),
         second_hands: BySeat::from_fn(seats, |_| take(second_hand)),
         piles: BySeat::new(seats),
-        removed: take(60),
+        removed: rest.iter().copied().sum(),
     }
 }
 
@@ -243,10 +258,6 @@ impl Game for Neon {
         }
     }
 
-    fn deal_of(seen: &Seen) -> Option<u32> {
-        matches!(seen, Seen::Dealt { .. }).then_some(0)
-    }
-
     fn to_act(&self) -> SeatSet {
         match self.phase {
             Phase::Playing => SeatSet::only(self.player()),
@@ -295,7 +306,7 @@ impl Game for Neon {
                 .map(|(seat, _)| seat)
                 .collect();
             let reason = if winners.len() == 1 { "score" } else { "shared" };
-            Outcome { winners, reason, scores }
+            Outcome { winners, reason, scores, achievements: BySeat::new(self.seats) }
         })
     }
 

@@ -1,7 +1,7 @@
 //! Playing cards from the hand: the rulebook's "Playing of hand cards".
 
-use super::cards::{Cards, Value};
-use super::{Action, Combination, Event, Kind, Neon, Play};
+use super::cards::Cards;
+use super::{Action, Combination, Event, Kind, Neon, Play, combination};
 use crate::rules::{Refusal, Seat, Sink};
 
 pub(super) const TIME_TO_PLAY: Refusal =
@@ -34,21 +34,7 @@ impl Neon {
     }
 
     pub(super) fn legal_plays(&self, seat: Seat, into: &mut Vec<Action>) {
-        let hand = self.hands[seat];
-        into.extend(hand.distinct().map(|value| Action::Play(Cards::of(value, 1))));
-        if self.kind != Some(Kind::Run) {
-            for value in Value::ALL {
-                into.extend(
-                    (2..=hand.count(value)).map(|size| Action::Play(Cards::of(value, size))),
-                );
-            }
-        }
-        if self.kind != Some(Kind::Set) {
-            for (i, &low) in Value::ALL.iter().enumerate() {
-                let highs = Value::ALL[i..].iter().take_while(|&&value| hand.count(value) > 0);
-                into.extend(highs.skip(1).map(|&high| Action::Play(Cards::run(low, high))));
-            }
-        }
+        into.extend(combination::in_hand(self.hands[seat], self.kind).map(Action::Play));
     }
 
     pub(super) fn play_cards(

@@ -1,0 +1,300 @@
+//! Settings: what the command line says, judged. All that is wrong is told at once.
+
+use std::fmt;
+use std::net::SocketAddr;
+use std::str::FromStr;
+use std::time::Duration;
+
+use http::HeaderValue;
+
+use crate::cli::ServeArgs;
+use crate::grpc::ApiKeys;
+use crate::grpc::tokens::TokenKeys;
+
+/// The exit code for settings that cannot be: `EX_CONFIG` of sysexits.h.
+pub const EXIT_CONFIG: u8 = 78;
+
+/// How to serve.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where to listen.
+    pub listen: SocketAddr,
+    /// Where matches are kept.
+    pub store: StoreChoice,
+    /// What tokens are signed with; without it, a key of this process alone.
+    pub token_keys: Option<TokenKeys>,
+    /// For how long a token is good.
+    pub token_life: Duration,
+    /// Who may create matches.
+    pub api_keys: ApiKeys,
+    /// Whose pages may call.
+    pub cors_origins: Origins,
+    /// How matches are kept and followed.
+    pub matches: crate::matches::Settings,
+    /// How long calls may take.
+    pub deadlines: crate::grpc::Deadlines,
+    /// The largest request, in bytes.
+    pub max_request: usize,
+    /// How long to wait for calls under way when told to stop.
+    pub drain: Duration,
+    /// How threads are used.
+    pub runtime: RuntimeShape,
+    /// How logs are written.
+    pub log_format: LogFormat,
+    /// What is logged.
+    pub log: String,
+}
+
+/// Where matches are kept.
+#[derive(Clone, PartialEq, Eq)]
+pub enum StoreChoice {
+    /// In this process.
+    Memory,
+    /// In Redis, at this URL.
+    Redis(String),
+}
+
+/// Says nothing of the URL: it may hold a password.
+impl fmt::Debug for StoreChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Memory => "Memory",
+            Self::Redis(_) => "Redis(..)",
+        })
+    }
+}
+
+/// Whose pages may call.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origins {
+    /// Everyone's.
+    Any,
+    /// Those of this machine, whatever their port.
+    Localhost,
+    /// These.
+    Only(Vec<HeaderValue>),
+}
+
+/// How threads are used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RuntimeShape {
+    /// One scheduler for all cores.
+    Shared,
+    /// One for each core, each with a listener of its own on the same port.
+    PerCore,
+}
+
+/// How logs are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Text,
+    /// A JSON object a line.
+    Json,
+}
+
+/// Everything that is wrong with the settings.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{}", .0.join("\n"))]
+pub struct Mistakes(pub Vec<String>);
+
+/// Reads settings and notes what is wrong with them.
+#[derive(Default)]
+struct Reader {
+    mistakes: Vec<String>,
+}
+
+impl Reader {
+    fn note<T, E: fmt::Display>(&mut self, flag: &str, value: Result<T, E>) -> Option<T> {
+        value.map_err(|error| self.mistakes.push(format!("--{flag}: {error}"))).ok()
+    }
+
+    fn time(&mut self, flag: &str, text: &str) -> Option<Duration> {
+        let time = humantime::parse_duration(text).map_err(|error| error.to_string());
+        let time = time.and_then(|time| {
+            if time.is_zero() { Err("longer than nothing".to_owned()) } else { Ok(time) }
+        });
+        self.note(flag, time)
+    }
+
+    fn count(&mut self, flag: &str, text: &str, least: usize) -> Option<usize> {
+        let count = text.parse::<usize>().ok().filter(|&count| count >= least);
+        self.note(flag, count.ok_or_else(|| format!("a number, at least {least}")))
+    }
+
+    fn choice<T: Copy>(&mut self, flag: &str, text: &str, choices: &[(&str, T)]) -> Option<T> {
+        let found = choices.iter().find(|(name, _)| *name == text).map(|&(_, choice)| choice);
+        let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
+        self.note(flag, found.ok_or_else(|| format!("one of {}", names.join(", "))))
+    }
+}
+
+impl TryFrom<&ServeArgs> for Settings {
+    type Error = Mistakes;
+
+    fn try_from(args: &ServeArgs) -> Result<Self, Mistakes> {
+        let mut read = Reader::default();
+        let listen = read.note("listen", args.listen.parse::<SocketAddr>());
+        let store = read.note("store", args.store.parse::<StoreChoice>());
+        let token_keys = args.token_keys.as_deref().map(str::parse::<TokenKeys>).transpose();
+        let token_keys = read.note("token-keys", token_keys);
+        let api_keys = args.api_keys.as_deref().map(str::parse::<ApiKeys>).transpose();
+        let api_keys = read.note("api-keys", api_keys);
+        let cors_origins = read.note("cors-origins", args.cors_origins.parse::<Origins>());
+        let token_life = read.time("token-life", &args.token_life);
+        let keep_idle = read.time("keep-idle", &args.keep_idle);
+        let keep_over = read.time("keep-over", &args.keep_over);
+        let heartbeat = read.time("heartbeat", &args.heartbeat);
+        let deadline = read.time("deadline", &args.deadline);
+        let max_deadline = read.time("max-deadline", &args.max_deadline);
+        let drain = read.time("drain", &args.drain);
+        let max_request = read.count("max-request", &args.max_request, 1024);
+        let cached_matches = read.count("cached-matches", &args.cached_matches, 1);
+        let shapes = [("shared", RuntimeShape::Shared), ("per-core", RuntimeShape::PerCore)];
+        let runtime = read.choice("runtime", &args.runtime, &shapes);
+        let formats = [("text", LogFormat::Text), ("json", LogFormat::Json)];
+        let log_format = read.choice("log-format", &args.log_format, &formats);
+        let filter = args.log.parse::<tracing_subscriber::filter::Targets>();
+        read.note("log", filter);
+
+        if let (Some(StoreChoice::Redis(_)), Some(None)) = (&store, &token_keys) {
+            read.mistakes.push(
+                "--token-keys: needed with Redis, so that all instances accept each other's tokens"
+                    .to_owned(),
+            );
+        }
+        if deadline > max_deadline && max_deadline.is_some() {
+            read.mistakes.push("--deadline: not more than --max-deadline".to_owned());
+        }
+
+        let settings = (|| {
+            Some(Self {
+                listen: listen?,
+                store: store?,
+                token_keys: token_keys?,
+                token_life: token_life?,
+                api_keys: api_keys?.unwrap_or_default(),
+                cors_origins: cors_origins?,
+                matches: crate::matches::Settings {
+                    keep_idle: keep_idle?,
+                    keep_over: keep_over?,
+                    cached_matches: cached_matches?,
+                    heartbeat: heartbeat?,
+                },
+                deadlines: crate::grpc::Deadlines { default: deadline?, max: max_deadline? },
+                max_request: max_request?,
+                drain: drain?,
+                runtime: runtime?,
+                log_format: log_format?,
+                log: args.log.clone(),
+            })
+        })();
+        match settings {
+            Some(settings) if read.mistakes.is_empty() => Ok(settings),
+            _ => Err(Mistakes(read.mistakes)),
+        }
+    }
+}
+
+impl FromStr for StoreChoice {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text {
+            "memory" => Ok(Self::Memory),
+            url if url.starts_with("redis://") => Ok(Self::Redis(url.to_owned())),
+            _ => Err("`memory`, or a URL that begins with redis://"),
+        }
+    }
+}
+
+impl FromStr for Origins {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        match text.trim() {
+            "*" => return Ok(Self::Any),
+            "localhost" => return Ok(Self::Localhost),
+            "" => return Ok(Self::Only(Vec::new())),
+            _ => {}
+        }
+        let origins = text.split(',').map(str::trim).map(|origin| {
+            let is_origin = origin.starts_with("https://") || origin.starts_with("http://");
+            let value = HeaderValue::from_str(origin).ok().filter(|_| is_origin);
+            value.ok_or("`localhost`, `*`, or origins as in https://a.example, with commas between")
+        });
+        origins.collect::<Result<_, _>>().map(Self::Only)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::Cli;
+
+    fn settings(flags: &[&str]) -> Result<Settings, Mistakes> {
+        let words = ["parlor"].iter().chain(flags);
+        Settings::try_from(&Cli::try_parse_from(words).expect("flags that exist").serve)
+    }
+
+    #[test]
+    fn the_defaults_serve_from_memory_on_the_loopback_address() {
+        let settings = settings(&[]).expect("good settings");
+        assert_eq!(settings.listen.to_string(), "127.0.0.1:50051");
+        assert_eq!(settings.store, StoreChoice::Memory);
+        assert!(settings.api_keys.is_open());
+    }
+
+    #[test]
+    fn every_mistake_is_told_at_once() {
+        let mistakes = settings(&[
+            "--listen=here",
+            "--store=redis://localhost",
+            "--api-keys=short",
+            "--cors-origins=example.com",
+            "--token-life=soon",
+            "--deadline=20s",
+            "--max-request=1",
+            "--runtime=fast",
+            "--log-format=xml",
+        ])
+        .expect_err("mistakes")
+        .0;
+        let flags: Vec<_> =
+            mistakes.iter().filter_map(|mistake| mistake.split(':').next()).collect();
+        assert_eq!(
+            flags,
+            [
+                "--listen",
+                "--api-keys",
+                "--cors-origins",
+                "--token-life",
+                "--max-request",
+                "--runtime",
+                "--log-format",
+                "--token-keys",
+                "--deadline",
+            ]
+        );
+    }
+
+    #[test]
+    fn a_redis_store_needs_token_keys() {
+        let mistakes = settings(&["--store=redis://localhost"]).expect_err("a mistake").0;
+        assert!(mistakes[0].starts_with("--token-keys"), "{mistakes:?}");
+        let key = format!("--token-keys=a:{}", "ab".repeat(32));
+        settings(&["--store=redis://localhost", &key]).expect("good settings");
+    }
+
+    #[test]
+    fn neither_keys_nor_passwords_show_when_settings_are_printed() {
+        let key = format!("--token-keys=a:{}", "ab".repeat(32));
+        let flags = ["--store=redis://u:hunter2@localhost", &key, "--api-keys=me:0123456789abcdef"];
+        let printed = format!("{:?}", settings(&flags).expect("good settings"));
+        for secret in ["hunter2", "abab", "0123456789abcdef"] {
+            assert!(!printed.contains(secret), "{printed}");
+        }
+    }
+}

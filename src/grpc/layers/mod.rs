@@ -1,0 +1,14 @@
+//! What concerns every call alike, one concern a file.
+
+mod deadline;
+mod log;
+mod transport_faults;
+
+pub use self::deadline::DeadlineLayer;
+pub use self::log::LogLayer;
+pub use self::transport_faults::explain;
+
+/// The status that a response begins with, if it is already the end: a refusal has no body.
+fn early_status(headers: &http::HeaderMap) -> Option<tonic::Status> {
+    headers.get("grpc-status").and_then(|_| tonic::Status::from_header_map(headers))
+}

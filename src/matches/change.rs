@@ -1,0 +1,249 @@
+//! How a match changes: decide on the match as it is, commit on the condition that it still is so.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use sha2::{Digest as _, Sha256};
+
+use super::history::{Frame, Live, loaded};
+use super::jitter::back_off;
+use super::record::Input;
+use super::{Caller, Error, Matches, Record, State};
+use crate::rules::{Game, Viewer};
+use crate::store::{
+    Answered, Commit, Committed, Digest, Loaded, MatchId, Request, Result as StoreResult,
+    StoreError, Version,
+};
+
+/// How often a change is decided anew when others change the match in between.
+const ATTEMPTS: u32 = 6;
+
+/// How often a store that gave no answer is asked again: every question can be repeated safely.
+const QUESTIONS: u32 = 3;
+
+/// Log entries read at a time.
+pub(super) const PAGE: usize = 64;
+
+/// A change that was carried out.
+#[derive(Clone, Debug)]
+pub struct Answer<G: Game> {
+    /// The step that it made.
+    pub frame: Arc<Frame<G>>,
+    /// Whether it had been made before, for the same request.
+    pub replayed: bool,
+}
+
+impl<G: Game> Matches<G> {
+    /// What the caller sees now.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Hidden`], [`Error::TokenRevoked`], or the store's.
+    pub async fn look(&self, id: MatchId, caller: Caller) -> Result<(Arc<Live<G>>, Viewer), Error> {
+        let live = match self.current(id).await {
+            // Without a token even whether the match exists is not told.
+            Err(Error::NotFound) if caller == Caller::Anyone => return Err(Error::Hidden),
+            live => live?,
+        };
+        let viewer = live.record.viewer(caller)?;
+        Ok((live, viewer))
+    }
+
+    /// The match as the store has it.
+    pub(super) async fn current(&self, id: MatchId) -> Result<Arc<Live<G>>, Error> {
+        let known = self.inner.cache.get(&id);
+        let position = known.as_ref().map(|live| live.position);
+        let Some(found) = asked(|| self.inner.store.load(id, position, None)).await? else {
+            self.inner.cache.remove(&id);
+            return Err(Error::NotFound);
+        };
+        self.remember(id, found, known)
+    }
+
+    fn remember(
+        &self,
+        id: MatchId,
+        found: Loaded,
+        known: Option<Arc<Live<G>>>,
+    ) -> Result<Arc<Live<G>>, Error> {
+        let live = loaded(found, known)?;
+        self.inner.cache.insert(id, Arc::clone(&live));
+        Ok(live)
+    }
+
+    /// Carries out a request once: `decide` says which input it comes to on a match, or why none.
+    ///
+    /// Runs in a task of its own, which goes on when the caller does not wait for it any more.
+    pub(super) async fn change(
+        &self,
+        id: MatchId,
+        request: Request,
+        reused: Error,
+        decide: impl Fn(&Record<G>) -> Result<Input<G>, Error> + Send + Sync + 'static,
+    ) -> Result<Answer<G>, Error> {
+        let matches = self.clone();
+        let task = async move { matches.decide_and_commit(id, request, reused, decide).await };
+        // A task of ours panics only by a mistake of ours.
+        self.inner.tasks.spawn(task).await.map_err(|_| Error::RulesPanic)?
+    }
+
+    async fn decide_and_commit(
+        &self,
+        id: MatchId,
+        request: Request,
+        reused: Error,
+        decide: impl Fn(&Record<G>) -> Result<Input<G>, Error>,
+    ) -> Result<Answer<G>, Error> {
+        let mut cached = self.inner.cache.get(&id);
+        let mut known = None;
+        for attempt in 0..ATTEMPTS {
+            let from_cache = cached.is_some();
+            let live = if let Some(live) = cached.take() {
+                live
+            } else {
+                match self.load_for(id, &request, known.take()).await? {
+                    (_, Some(answered)) => return self.repeat(id, request, answered, reused).await,
+                    (live, None) => live,
+                }
+            };
+            known = Some(Arc::clone(&live));
+
+            let decided = decide(&live.record).and_then(|input| live.next(&input));
+            let (frame, input) = match decided {
+                Ok(decided) => decided,
+                // What is cached may be out of date, and so may the refusal be.
+                Err(_) if from_cache => continue,
+                Err(error) => return Err(error),
+            };
+            let commit = Commit {
+                base: live.position,
+                digest: frame.live.position.digest,
+                request,
+                input,
+                snapshot: frame.live.snapshot()?,
+                keep: self.keep(&frame.live.record),
+            };
+            let (committed, asked_before) = self.commit(id, commit).await?;
+            match committed {
+                Committed::Done => return Ok(self.committed(id, frame)),
+                Committed::Repeated(answered) => {
+                    let repeat = self.repeat(id, request, answered, reused).await?;
+                    // The answer that got lost on its way to us was the first one.
+                    return Ok(Answer { replayed: !asked_before, ..repeat });
+                }
+                Committed::Conflict => back_off(attempt).await,
+                Committed::Forked => {
+                    tracing::error!(match_id = %id, version = live.position.version, "history forked");
+                    self.inner.cache.remove(&id);
+                    return Err(Error::Forked);
+                }
+                Committed::Gone => {
+                    self.inner.cache.remove(&id);
+                    return Err(Error::NotFound);
+                }
+            }
+        }
+        Err(Error::Contention)
+    }
+
+    /// Loads the match, and looks whether the request came before.
+    async fn load_for(
+        &self,
+        id: MatchId,
+        request: &Request,
+        known: Option<Arc<Live<G>>>,
+    ) -> Result<(Arc<Live<G>>, Option<Answered>), Error> {
+        let position = known.as_ref().map(|live| live.position);
+        let key = Some((request.scope, request.id));
+        let found = asked(|| self.inner.store.load(id, position, key)).await?;
+        let found = found.ok_or(Error::NotFound)?;
+        let answered = found.answered;
+        Ok((self.remember(id, found, known)?, answered))
+    }
+
+    /// Commits, again where the store gave no answer; says whether that was so.
+    async fn commit(&self, id: MatchId, commit: Commit) -> Result<(Committed, bool), Error> {
+        let mut asked_before = false;
+        for _ in 1..QUESTIONS {
+            match self.inner.store.commit(id, commit.clone()).await {
+                Err(StoreError::OutcomeUnknown(_)) => asked_before = true,
+                answer => return Ok((answer?, asked_before)),
+            }
+        }
+        Ok((self.inner.store.commit(id, commit).await?, true))
+    }
+
+    fn committed(&self, id: MatchId, frame: Frame<G>) -> Answer<G> {
+        let frame = Arc::new(frame);
+        self.inner.cache.insert(id, Arc::clone(&frame.live));
+        self.inner.readers.offer(id, &frame);
+        Answer { frame, replayed: false }
+    }
+
+    /// The first answer to a request that was carried out before.
+    async fn repeat(
+        &self,
+        id: MatchId,
+        request: Request,
+        answered: Answered,
+        reused: Error,
+    ) -> Result<Answer<G>, Error> {
+        if answered.digest != request.digest {
+            return Err(reused);
+        }
+        let frame = self.replay(id, answered.version).await?;
+        Ok(Answer { frame: Arc::new(frame), replayed: true })
+    }
+
+    /// The step that led to this version, from the log.
+    pub(super) async fn replay(&self, id: MatchId, version: Version) -> Result<Frame<G>, Error> {
+        let mut frame: Option<Frame<G>> = None;
+        loop {
+            let after = frame.as_ref().map_or(0, |frame| frame.live.position.version);
+            let log = asked(|| self.inner.store.log(id, after, PAGE)).await?;
+            let entries = log.ok_or(Error::NotFound)?.entries;
+            if entries.is_empty() {
+                // The log ends before a version that once was.
+                return Err(Error::Forked);
+            }
+            for entry in &entries {
+                let next = match &frame {
+                    None => Frame::read_first(entry)?,
+                    Some(frame) => frame.live.read_next(entry)?,
+                };
+                if next.live.position.version == version {
+                    return Ok(next);
+                }
+                frame = Some(next);
+            }
+        }
+    }
+
+    /// For how long the match is to be kept.
+    pub(super) fn keep(&self, record: &Record<G>) -> Duration {
+        match record.state() {
+            State::Waiting | State::Playing => self.inner.settings.keep_idle,
+            State::Over => self.inner.settings.keep_over,
+        }
+    }
+}
+
+/// Asks the store something that can be asked again, until it answers.
+pub(super) async fn asked<T, F: Future<Output = StoreResult<T>>>(
+    question: impl Fn() -> F,
+) -> StoreResult<T> {
+    for _ in 1..QUESTIONS {
+        match question().await {
+            Err(StoreError::OutcomeUnknown(_)) => {}
+            answer => return answer,
+        }
+    }
+    question().await
+}
+
+/// Stands for what a request asks.
+pub(super) fn digest_of(asked: &[u8]) -> Digest {
+    let hash = Sha256::digest(asked);
+    let mut digest = [0; 16];
+    digest.copy_from_slice(&hash[..16]);
+    Digest(digest)
+}

@@ -1,0 +1,154 @@
+//! The chain of a match's versions: what is written to the store and read back from it.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+use hmac::{Hmac, KeyInit as _, Mac as _};
+use serde::{Deserialize, Serialize};
+use sha2::Sha256;
+
+use super::record::Input;
+use super::{Creation, Error, Event, Record};
+use crate::rules::Game;
+use crate::store::{Digest, Entry, Loaded, Position};
+
+/// The form in which matches are stored. An older form is read for ever; a newer one is refused.
+const SCHEMA: u16 = 1;
+
+/// A match at one point of its history.
+#[derive(Debug)]
+pub struct Live<G: Game> {
+    /// Where that is.
+    pub position: Position,
+    /// The match there.
+    pub record: Record<G>,
+}
+
+/// One step of a match: where it led to, and what happened.
+#[derive(Debug)]
+pub struct Frame<G: Game> {
+    /// The match after the step.
+    pub live: Arc<Live<G>>,
+    /// What happened, in order.
+    pub events: Vec<Event<G>>,
+}
+
+/// The first input of a log, which the key of its history comes from.
+impl<G: Game> Frame<G> {
+    /// A new match.
+    pub(super) fn create(creation: Creation<G::Options>) -> Result<(Self, Bytes), Error> {
+        let creation = Arc::new(creation);
+        let input = encode(&Input::<G>::Create(Arc::clone(&creation)))?;
+        Ok((Self::first(creation, &input)?, input))
+    }
+
+    /// The first step, as the log has it.
+    pub(super) fn read_first(entry: &Entry) -> Result<Self, Error> {
+        let Input::Create(creation) = decode::<Input<G>>(&entry.input)? else {
+            return Err(Error::Corrupt("the log does not begin with a creation".to_owned()));
+        };
+        Self::first(creation, &entry.input)?.at(entry)
+    }
+
+    fn first(creation: Arc<Creation<G::Options>>, input: &[u8]) -> Result<Self, Error> {
+        let before = Position { version: 0, digest: Digest([0; 16]) };
+        let position = following(&creation.history_key, before, input);
+        let mut events = Vec::new();
+        let record = Record::create(creation, &mut events)?;
+        Ok(Self { live: Arc::new(Live { position, record }), events })
+    }
+
+    /// This step, if it leads where the log says that it does.
+    fn at(self, entry: &Entry) -> Result<Self, Error> {
+        if self.live.position == entry.position { Ok(self) } else { Err(Error::Forked) }
+    }
+}
+
+impl<G: Game> Live<G> {
+    /// The step that this input makes, and the input as the log is to have it.
+    pub(super) fn next(&self, input: &Input<G>) -> Result<(Frame<G>, Bytes), Error> {
+        let bytes = encode(input)?;
+        Ok((self.step(input, &bytes)?, bytes))
+    }
+
+    /// The step that the log has next.
+    ///
+    /// # Errors
+    /// [`Error::Forked`], if the entry does not follow this history.
+    pub(super) fn read_next(&self, entry: &Entry) -> Result<Frame<G>, Error> {
+        let expected = following(&self.record.creation.history_key, self.position, &entry.input);
+        if expected != entry.position {
+            return Err(Error::Forked);
+        }
+        self.step(&decode(&entry.input)?, &entry.input)
+    }
+
+    fn step(&self, input: &Input<G>, bytes: &[u8]) -> Result<Frame<G>, Error> {
+        let position = following(&self.record.creation.history_key, self.position, bytes);
+        let mut events = Vec::new();
+        let record = self.record.after(input, &mut events)?;
+        Ok(Frame { live: Arc::new(Live { position, record }), events })
+    }
+
+    /// The match as a snapshot.
+    pub(super) fn snapshot(&self) -> Result<Bytes, Error> {
+        encode(&Snapshot { schema: SCHEMA, record: &self.record })
+    }
+
+    /// The match as the store has it, with its snapshot.
+    pub(super) fn read(position: Position, snapshot: &[u8]) -> Result<Self, Error> {
+        let (schema, rest) = postcard::take_from_bytes::<u16>(snapshot)
+            .map_err(|error| Error::Corrupt(error.to_string()))?;
+        if schema > SCHEMA {
+            return Err(Error::SchemaTooNew(schema));
+        }
+        let record: Record<G> = decode(rest)?;
+        if record.version != position.version {
+            return Err(Error::Corrupt("the snapshot is of another version".to_owned()));
+        }
+        let catalog = G::catalog(record.creation.setup.options());
+        if record.creation.rules_version != catalog.rules_version {
+            return Err(Error::RulesVersion(record.creation.rules_version));
+        }
+        Ok(Self { position, record })
+    }
+}
+
+/// What was loaded, with what was known before.
+pub(super) fn loaded<G: Game>(
+    loaded: Loaded,
+    known: Option<Arc<Live<G>>>,
+) -> Result<Arc<Live<G>>, Error> {
+    match (loaded.snapshot, known) {
+        (Some(snapshot), _) => Live::read(loaded.position, &snapshot).map(Arc::new),
+        (None, Some(known)) => Ok(known),
+        (None, None) => Err(Error::Corrupt("the store gave no snapshot".to_owned())),
+    }
+}
+
+#[derive(Serialize, Deserialize)]
+struct Snapshot<R> {
+    schema: u16,
+    record: R,
+}
+
+/// The position after `before` that this input leads to.
+fn following(key: &[u8; 32], before: Position, input: &[u8]) -> Position {
+    let version = before.version + 1;
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("a key of any length will do");
+    mac.update(&before.digest.0);
+    mac.update(&version.to_be_bytes());
+    mac.update(input);
+    let mut digest = [0; 16];
+    digest.copy_from_slice(&mac.finalize().into_bytes()[..16]);
+    Position { version, digest: Digest(digest) }
+}
+
+pub(super) fn encode(value: &impl Serialize) -> Result<Bytes, Error> {
+    let bytes = postcard::to_allocvec(value).map_err(|error| Error::Corrupt(error.to_string()))?;
+    Ok(bytes.into())
+}
+
+pub(super) fn decode<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
+    postcard::from_bytes(bytes).map_err(|error| Error::Corrupt(error.to_string()))
+}

@@ -1,0 +1,127 @@
+//! Matches of any game: create, join, act, watch.
+//!
+//! A match is a *fold*: its log holds the inputs (the creation, each seat taken, each action), and
+//! applying them in order gives the [`Record`] at every version, with the events of each step. The
+//! snapshot in the store is that fold's latest value, so that acting needs no replay.
+//!
+//! What holds here:
+//!
+//! - A match changes only by a commit that holds only if the match is where the change was decided.
+//! - Nothing is shown before it is saved.
+//! - A refusal is judged on the match as the store has it: one judged on this instance's cache is
+//!   judged again after loading.
+//! - A change runs in a task of its own, so that a caller that hangs up cannot cut it in half.
+//! - No instance has anything that it could not lose: cache and readers are rebuilt from the store.
+//!
+//! Nothing here knows a transport, a database or a game by name.
+
+mod change;
+mod clock;
+mod create;
+mod error;
+mod history;
+mod jitter;
+mod join;
+mod join_code;
+mod reader;
+mod record;
+mod submit;
+mod view;
+mod watch;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use quick_cache::sync::Cache;
+use tokio_util::sync::CancellationToken;
+use tokio_util::task::TaskTracker;
+
+pub use self::change::Answer;
+pub use self::clock::{Clock, SystemClock};
+pub use self::create::{Create, Created, NewPlayer};
+pub use self::error::Error;
+pub use self::history::{Frame, Live};
+pub use self::join::{Join, Joined};
+pub use self::join_code::JoinCode;
+use self::reader::Readers;
+pub use self::record::{Creation, Event, Player, Record, State, Visibility};
+pub use self::submit::Submit;
+pub use self::view::{Caller, MatchView, Seen};
+pub use self::watch::{Beginning, EndReason, Message, SnapshotReason, Watcher};
+use crate::rules::Game;
+use crate::store::{MatchId, Store};
+
+/// How matches are kept and followed.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// For how long a match is kept after its last change.
+    pub keep_idle: Duration,
+    /// For how long a match is kept after it is over.
+    pub keep_over: Duration,
+    /// How many matches are cached at most.
+    pub cached_matches: usize,
+    /// How often a watcher of a quiet match gets a sign of life, give or take an eighth.
+    pub heartbeat: Duration,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            keep_idle: Duration::from_secs(24 * 60 * 60),
+            keep_over: Duration::from_secs(6 * 60 * 60),
+            cached_matches: 10_000,
+            heartbeat: Duration::from_secs(15),
+        }
+    }
+}
+
+/// All matches of a store, as one instance serves them. Cheap to clone.
+#[derive(Debug)]
+pub struct Matches<G: Game> {
+    inner: Arc<Inner<G>>,
+}
+
+impl<G: Game> Clone for Matches<G> {
+    fn clone(&self) -> Self {
+        Self { inner: Arc::clone(&self.inner) }
+    }
+}
+
+#[derive(Debug)]
+struct Inner<G: Game> {
+    store: Arc<dyn Store>,
+    clock: Arc<dyn Clock>,
+    settings: Settings,
+    /// What was last seen of each match: a hint that saves loading, never the truth.
+    cache: Cache<MatchId, Arc<Live<G>>>,
+    readers: Readers<G>,
+    /// The tasks of changes under way and of readers.
+    tasks: TaskTracker,
+    /// Cancelled when watchers are to leave.
+    draining: CancellationToken,
+}
+
+impl<G: Game> Matches<G> {
+    /// The matches of a store.
+    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, settings: Settings) -> Self {
+        let cache = Cache::new(settings.cached_matches);
+        Self {
+            inner: Arc::new(Inner {
+                store,
+                clock,
+                settings,
+                cache,
+                readers: Readers::default(),
+                tasks: TaskTracker::new(),
+                draining: CancellationToken::new(),
+            }),
+        }
+    }
+
+    /// Tells every watcher to leave, and waits until all changes under way are made.
+    pub async fn drain(&self) {
+        self.inner.draining.cancel();
+        self.inner.tasks.close();
+        self.inner.tasks.wait().await;
+    }
+}

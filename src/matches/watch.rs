@@ -1,0 +1,256 @@
+//! Watching a match: a cursor in its history.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::time::Instant;
+use tokio_util::sync::CancellationToken;
+
+use super::change::{PAGE, asked};
+use super::history::{Frame, Live};
+use super::jitter::about;
+use super::reader::{Ahead, Reader};
+use super::{Caller, Error, MatchView, Matches, Seen, State};
+use crate::rules::{Game, Viewer};
+use crate::store::{MatchId, Position, Version};
+
+/// What a watcher is told.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Message<G: Game> {
+    /// Where it starts.
+    Snapshot(MatchView<G>, SnapshotReason),
+    /// One version more: what it sees of the events, and what it sees after them.
+    Update(Vec<Seen<G>>, MatchView<G>),
+    /// Nothing has happened.
+    Heartbeat,
+    /// There will be nothing more.
+    End(EndReason),
+}
+
+/// Where a watcher begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beginning {
+    /// With a snapshot of the match as it is.
+    Now,
+    /// After this version.
+    After(Version),
+    /// After what it has seen.
+    Resumed(Position),
+}
+
+/// Why a watcher starts with a snapshot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SnapshotReason {
+    /// It did not resume.
+    Initial,
+    /// What it had seen is not the history of the match.
+    HistoryForked,
+}
+
+/// Why a watcher is told nothing more.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EndReason {
+    /// The match is over, and everything was told.
+    MatchOver,
+    /// The match is gone.
+    MatchExpired,
+    /// This instance is about to stop.
+    Draining,
+    /// The token that the watcher came with was replaced.
+    TokenRevoked,
+}
+
+/// Follows a match for one viewer: every version once, in order.
+///
+/// It is a cursor, not a queue: a slow viewer costs no more than its place in the history.
+#[derive(Debug)]
+pub struct Watcher<G: Game> {
+    matches: Matches<G>,
+    id: MatchId,
+    caller: Caller,
+    viewer: Viewer,
+    reader: Arc<Reader<G>>,
+    news: watch::Receiver<u64>,
+    /// What was told last; nothing yet, where it begins before the first version.
+    at: Option<Arc<Live<G>>>,
+    forks: u32,
+    /// Steps that are yet to be told.
+    ahead: VecDeque<Arc<Frame<G>>>,
+    snapshot: Option<SnapshotReason>,
+    ended: bool,
+    heartbeat: Instant,
+    draining: CancellationToken,
+}
+
+impl<G: Game> Matches<G> {
+    /// Follows a match.
+    ///
+    /// # Errors
+    /// [`Error::NotFound`], [`Error::Hidden`], [`Error::TokenRevoked`], [`Error::InFuture`], or the
+    /// store's.
+    pub async fn watch(
+        &self,
+        id: MatchId,
+        caller: Caller,
+        beginning: Beginning,
+    ) -> Result<Watcher<G>, Error> {
+        let (latest, viewer) = self.look(id, caller).await?;
+        let reader = self.reader(id).await?;
+        let news = reader.news();
+        let read = reader.kept(latest.position.version);
+        if read.is_some_and(|read| read.position != latest.position) {
+            // The reader follows a history that the store no longer has, and does not know it yet.
+            self.catch_up(id, &reader).await?;
+        }
+        let (_, forks) = reader.latest();
+        let now = latest.position.version;
+        let (at, snapshot) = match beginning {
+            Beginning::Now => (Some(latest), Some(SnapshotReason::Initial)),
+            Beginning::After(0) => (None, None),
+            Beginning::After(version) if version > now => {
+                return Err(Error::InFuture { current: now });
+            }
+            Beginning::After(version) => (Some(self.at_version(id, &reader, version).await?), None),
+            Beginning::Resumed(seen) => match self.at_version(id, &reader, seen.version).await {
+                Ok(at) if at.position == seen => (Some(at), None),
+                Ok(_) | Err(Error::Forked) => {
+                    tracing::error!(match_id = %id, version = seen.version, "history forked");
+                    (Some(latest), Some(SnapshotReason::HistoryForked))
+                }
+                Err(error) => return Err(error),
+            },
+        };
+        let mut watcher = Watcher {
+            matches: self.clone(),
+            id,
+            caller,
+            viewer,
+            reader,
+            news,
+            at,
+            forks,
+            ahead: VecDeque::new(),
+            snapshot,
+            ended: false,
+            heartbeat: Instant::now(),
+            draining: self.inner.draining.clone(),
+        };
+        watcher.put_off_heartbeat();
+        Ok(watcher)
+    }
+
+    /// The match at this version.
+    async fn at_version(
+        &self,
+        id: MatchId,
+        reader: &Reader<G>,
+        version: Version,
+    ) -> Result<Arc<Live<G>>, Error> {
+        match reader.kept(version) {
+            Some(live) => Ok(live),
+            None => Ok(self.replay(id, version).await?.live),
+        }
+    }
+}
+
+impl<G: Game> Watcher<G> {
+    /// Where the viewer is with what it was told; nothing before it was told anything.
+    pub fn position(&self) -> Option<Position> {
+        self.at.as_ref().map(|at| at.position)
+    }
+
+    fn version(&self) -> Version {
+        self.position().map_or(0, |position| position.version)
+    }
+
+    /// Waits for what to tell next; nothing after an end.
+    ///
+    /// It can be dropped at any time without losing anything.
+    pub async fn next(&mut self) -> Option<Message<G>> {
+        if self.ended {
+            return None;
+        }
+        if let (Some(reason), Some(at)) = (self.snapshot.take(), &self.at) {
+            return Some(Message::Snapshot(at.view(self.viewer), reason));
+        }
+        loop {
+            if let Some(frame) = self.ahead.pop_front() {
+                if frame.live.record.is_revoked(self.caller) {
+                    return Some(self.end(EndReason::TokenRevoked));
+                }
+                self.put_off_heartbeat();
+                self.at = Some(Arc::clone(&frame.live));
+                let seen = frame.live.seen(&frame.events, self.viewer);
+                return Some(Message::Update(seen, frame.live.view(self.viewer)));
+            }
+            match self.reader.ahead(self.version(), self.forks) {
+                Ahead::Frames(frames) if !frames.is_empty() => {
+                    self.ahead.extend(frames);
+                    continue;
+                }
+                Ahead::Frames(_) => {}
+                Ahead::Behind => match self.page().await {
+                    Ok(()) if !self.ahead.is_empty() => continue,
+                    Err(Error::Forked) => return Some(self.start_over()),
+                    Err(Error::NotFound) => return Some(self.end(EndReason::MatchExpired)),
+                    // The reader is behind too, or the store does not answer: try again in a while.
+                    Ok(()) | Err(_) => tokio::time::sleep(Duration::from_millis(250)).await,
+                },
+                Ahead::Forked => return Some(self.start_over()),
+                Ahead::Gone => return Some(self.end(EndReason::MatchExpired)),
+            }
+            if self.at.as_ref().is_some_and(|at| at.record.state() == State::Over) {
+                return Some(self.end(EndReason::MatchOver));
+            }
+            tokio::select! {
+                biased;
+                () = self.draining.cancelled() => return Some(self.end(EndReason::Draining)),
+                _ = self.news.changed() => {}
+                () = tokio::time::sleep_until(self.heartbeat) => {
+                    self.put_off_heartbeat();
+                    return Some(Message::Heartbeat);
+                }
+            }
+        }
+    }
+
+    /// Reads the next steps from the log.
+    async fn page(&mut self) -> Result<(), Error> {
+        let store = &self.matches.inner.store;
+        let version = self.version();
+        let log = asked(|| store.log(self.id, version, PAGE)).await?.ok_or(Error::NotFound)?;
+        let mut at = self.at.clone();
+        for entry in &log.entries {
+            let frame = match &at {
+                None => Frame::read_first(entry)?,
+                Some(at) => at.read_next(entry)?,
+            };
+            at = Some(Arc::clone(&frame.live));
+            self.ahead.push_back(Arc::new(frame));
+        }
+        Ok(())
+    }
+
+    fn start_over(&mut self) -> Message<G> {
+        let (latest, forks) = self.reader.latest();
+        self.forks = forks;
+        self.ahead.clear();
+        self.put_off_heartbeat();
+        let view = latest.view(self.viewer);
+        self.at = Some(latest);
+        Message::Snapshot(view, SnapshotReason::HistoryForked)
+    }
+
+    fn end(&mut self, reason: EndReason) -> Message<G> {
+        self.ended = true;
+        Message::End(reason)
+    }
+
+    /// Puts the next heartbeat off, by not quite the same for every watcher.
+    fn put_off_heartbeat(&mut self) {
+        let period = self.matches.inner.settings.heartbeat;
+        self.heartbeat = Instant::now() + about(period);
+    }
+}

@@ -1,0 +1,8 @@
+-- Keeps a claim, unless there is one already; gives the one that is kept.
+--
+-- KEYS  claim
+-- ARGV  claim, milliseconds to keep
+local kept = redis.call('GET', KEYS[1])
+if kept then return kept end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2])
+return ARGV[1]

@@ -1,0 +1,26 @@
+-- Changes a match in one step, or says why not.
+--
+-- KEYS  state, log, requests, channel
+-- ARGV  request, its answer, base version, base digest, version, digest, input, snapshot,
+--       milliseconds to keep
+--
+-- A script is atomic but not transactional: what it wrote stays when a later command fails. So all
+-- that can be wrong is looked at first, and the first write is the one that a full or read-only
+-- server refuses, and that can happen only once for each version.
+local answered = redis.call('HGET', KEYS[3], ARGV[1])
+if answered then return {'repeated', answered} end
+
+local at = redis.call('HMGET', KEYS[1], 'version', 'digest')
+if not at[1] then return {'gone'} end
+if at[1] ~= ARGV[3] or at[2] ~= ARGV[4] then return {'moved', at[1]} end
+
+redis.call('XADD', KEYS[2], ARGV[5] .. '-0', 'digest', ARGV[6], 'input', ARGV[7])
+redis.call('HSET', KEYS[1], 'version', ARGV[5], 'digest', ARGV[6], 'snapshot', ARGV[8])
+redis.call('HSET', KEYS[3], ARGV[1], ARGV[2])
+-- The state first: it never outlives the log.
+for i = 1, 3 do redis.call('PEXPIRE', KEYS[i], ARGV[9]) end
+
+-- An announcement is a hint. The change is made, whether it can be announced or not.
+local announced = redis.pcall('PUBLISH', KEYS[4], ARGV[6] .. ARGV[5])
+if type(announced) == 'table' and announced.err then return {'done', announced.err} end
+return {'done'}

@@ -1,0 +1,178 @@
+//! What a failed command means for the store.
+//!
+//! The one question that matters is whether something may have been changed. A server that answers
+//! with an error has changed nothing, because every script's first write is the one that can be
+//! refused. A server that does not answer may have.
+
+use redis::{ErrorKind, RedisError, ServerErrorKind};
+
+use crate::store::StoreError;
+
+/// What a command does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Access {
+    /// It only looks.
+    Read,
+    /// It may change something.
+    Write,
+}
+
+/// Why a command failed, and what can be done.
+#[derive(Debug)]
+pub(super) enum Failure {
+    /// The server does not know the script; nothing was done.
+    NoScript,
+    /// Nothing was changed, and another connection may do better.
+    Elsewhere(StoreError),
+    /// Trying again at once is no use, or not safe.
+    Final(StoreError),
+}
+
+impl Failure {
+    /// What to tell the caller, if it is not tried again.
+    pub(super) fn into_error(self) -> StoreError {
+        match self {
+            Self::NoScript => StoreError::Corrupt("the script is not known".to_owned()),
+            Self::Elsewhere(error) | Self::Final(error) => error,
+        }
+    }
+}
+
+/// What the failure of a command on an open connection means, and whether the connection must not be
+/// used any more.
+pub(super) fn of_command(error: &RedisError, access: Access) -> (Failure, bool) {
+    match error.kind() {
+        ErrorKind::Server(ServerErrorKind::NoScript) => (Failure::NoScript, false),
+        ErrorKind::Server(_) | ErrorKind::Extension => of_answer(error),
+        // Everything else is about the connection: nothing that was sent on it can be relied on.
+        _ => (of_connection(error, access), true),
+    }
+}
+
+/// What it means that no connection could be opened. Nothing was sent.
+pub(super) fn of_opening(error: &RedisError) -> StoreError {
+    match error.kind() {
+        ErrorKind::Server(_) | ErrorKind::Extension => match of_answer(error).0.into_error() {
+            // The server does not understand how we greet it.
+            StoreError::Corrupt(text) => StoreError::Misconfigured(text),
+            error => error,
+        },
+        ErrorKind::AuthenticationFailed
+        | ErrorKind::InvalidClientConfig
+        | ErrorKind::RESP3NotSupported => StoreError::Misconfigured(text(error)),
+        _ => StoreError::Unavailable(text(error)),
+    }
+}
+
+fn of_connection(error: &RedisError, access: Access) -> Failure {
+    match access {
+        Access::Write => Failure::Final(StoreError::OutcomeUnknown(text(error))),
+        // A second wait would exceed what callers are ready to wait.
+        Access::Read if error.is_timeout() => Failure::Final(StoreError::Unavailable(text(error))),
+        Access::Read => Failure::Elsewhere(StoreError::Unavailable(text(error))),
+    }
+}
+
+/// What the server's error means.
+fn of_answer(error: &RedisError) -> (Failure, bool) {
+    let text = text(error);
+    match error.code().unwrap_or_default() {
+        // This is not the primary, or not yet: the address may by now lead to another server.
+        "READONLY" | "LOADING" | "MASTERDOWN" | "CLUSTERDOWN" | "MOVED" | "ASK" => {
+            (Failure::Elsewhere(StoreError::Failover(text)), true)
+        }
+        "TRYAGAIN" | "NOREPLICAS" => (Failure::Final(StoreError::Failover(text)), false),
+        "OOM" => (Failure::Final(StoreError::Full(text)), false),
+        "MISCONF" => (Failure::Final(StoreError::ReadOnly(text)), false),
+        // Somebody's script holds the server up.
+        "BUSY" => (Failure::Final(StoreError::Unavailable(text)), false),
+        "NOPERM" | "WRONGPASS" => (Failure::Final(StoreError::Misconfigured(text)), false),
+        // The user was changed under an open connection.
+        "NOAUTH" => (Failure::Final(StoreError::Misconfigured(text)), true),
+        "ERR" if text.contains("max number of clients") => {
+            (Failure::Final(StoreError::Unavailable(text)), true)
+        }
+        // How a script is told that it lacks a permission.
+        "ERR" if text.contains("user executing the script") => {
+            (Failure::Final(StoreError::Misconfigured(text)), false)
+        }
+        _ => (Failure::Final(StoreError::Corrupt(text)), false),
+    }
+}
+
+/// The error in the server's own words, if it is the server's.
+fn text(error: &RedisError) -> String {
+    match (error.code(), error.detail()) {
+        (Some(code), Some(detail)) => format!("{code} {detail}"),
+        (Some(code), None) => code.to_owned(),
+        _ => error.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the server's error means, and whether the connection is given up.
+    fn meaning(code: &str, detail: &str) -> (StoreError, bool) {
+        let known = [
+            ("ERR", ServerErrorKind::ResponseError),
+            ("LOADING", ServerErrorKind::BusyLoading),
+            ("MOVED", ServerErrorKind::Moved),
+            ("TRYAGAIN", ServerErrorKind::TryAgain),
+            ("CLUSTERDOWN", ServerErrorKind::ClusterDown),
+            ("MASTERDOWN", ServerErrorKind::MasterDown),
+            ("READONLY", ServerErrorKind::ReadOnly),
+            ("NOPERM", ServerErrorKind::NoPerm),
+        ];
+        let known = known.into_iter().find(|(known, _)| *known == code);
+        let error = match known {
+            Some((_, kind)) => {
+                RedisError::from((ErrorKind::Server(kind), "refused", detail.to_owned()))
+            }
+            None => redis::make_extension_error(code.to_owned(), Some(detail.to_owned())),
+        };
+        let (failure, broken) = of_command(&error, Access::Write);
+        (failure.into_error(), broken)
+    }
+
+    #[test]
+    fn every_refusal_of_the_server_has_its_meaning() {
+        type Case = (&'static str, &'static str, fn(String) -> StoreError, bool);
+        let cases: [Case; 16] = [
+            ("READONLY", "it is a replica", StoreError::Failover, true),
+            ("LOADING", "it reads its data", StoreError::Failover, true),
+            ("MASTERDOWN", "its primary is down", StoreError::Failover, true),
+            ("CLUSTERDOWN", "slots are missing", StoreError::Failover, true),
+            ("MOVED", "1 127.0.0.1:2", StoreError::Failover, true),
+            ("TRYAGAIN", "keys are moving", StoreError::Failover, false),
+            ("NOREPLICAS", "too few replicas", StoreError::Failover, false),
+            ("OOM", "no memory", StoreError::Full, false),
+            ("MISCONF", "it cannot save", StoreError::ReadOnly, false),
+            ("BUSY", "a script runs", StoreError::Unavailable, false),
+            ("NOPERM", "not permitted", StoreError::Misconfigured, false),
+            ("WRONGPASS", "no such user", StoreError::Misconfigured, false),
+            ("NOAUTH", "nobody is asking", StoreError::Misconfigured, true),
+            ("ERR", "The user executing the script can't", StoreError::Misconfigured, false),
+            ("ERR", "max number of clients reached", StoreError::Unavailable, true),
+            ("WRONGTYPE", "not a hash", StoreError::Corrupt, false),
+        ];
+        for (code, detail, error, broken) in cases {
+            let expected = (error(format!("{code} {detail}")), broken);
+            assert_eq!(meaning(code, detail), expected);
+        }
+    }
+
+    #[test]
+    fn only_a_change_that_was_not_answered_is_in_doubt() {
+        for kind in [std::io::ErrorKind::TimedOut, std::io::ErrorKind::BrokenPipe] {
+            let error = RedisError::from(std::io::Error::from(kind));
+            let of = |access| of_command(&error, access);
+            let (write, broken) = of(Access::Write);
+            assert!(matches!(write, Failure::Final(StoreError::OutcomeUnknown(_))) && broken);
+            let (read, broken) = of(Access::Read);
+            assert!(matches!(read.into_error(), StoreError::Unavailable(_)) && broken);
+            assert!(matches!(of_opening(&error), StoreError::Unavailable(_)));
+        }
+    }
+}

@@ -1,0 +1,324 @@
+//! The Redis store: matches live in one Redis server, from version 6.2, which any number of
+//! instances share.
+//!
+//! Every change is one script, so it happens whole or not at all, whoever hangs up; every question is
+//! one round trip. `keys` says what lies where; the scripts say how it changes. The connections for
+//! commands and the one for announcements are few, whatever the number of matches and watches.
+//!
+//! To add a kind of address (a cluster, sentinels, TLS), edit `connection`: nothing else knows where
+//! the primary is.
+
+mod client;
+mod connection;
+mod errors;
+mod following;
+mod keys;
+mod replies;
+mod scripts;
+mod tasks;
+mod watches;
+
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use bytes::Bytes;
+use uuid::Uuid;
+
+use self::client::Client;
+use self::connection::Settings;
+use self::following::{Listener, Looker};
+use self::keys::Keys;
+use self::scripts::{CLAIM, COMMIT, CREATE, LOAD, LOG};
+use self::tasks::Tasks;
+use self::watches::Watches;
+use super::{
+    Commit, Committed, Digest, Entry, Loaded, Log, MatchId, Position, Request, Result, Store,
+    StoreError, Version, Watch,
+};
+
+/// For this long something is kept at most. Redis refuses times that overflow, and a script must not
+/// be refused after its first write.
+const LONGEST_KEEP: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+
+/// How the store reaches its server.
+#[derive(Clone)]
+pub struct RedisConfig {
+    /// The address, `redis://[user[:password]@]host[:port][/database]`.
+    pub url: String,
+    /// How many connections carry commands, at least 1.
+    pub lanes: usize,
+    /// After this long a connection that is being opened is given up.
+    pub connect_timeout: Duration,
+    /// After this long an answer is not waited for any more.
+    pub response_timeout: Duration,
+    /// What all names in Redis begin with.
+    pub prefix: String,
+    /// How often watched matches are looked for, in case an announcement was lost, and idle
+    /// connections are checked. Two and a half times as long with very many watched matches.
+    pub poll_every: Duration,
+}
+
+impl RedisConfig {
+    /// The server at this address, and defaults for the rest.
+    #[must_use]
+    pub fn new(url: impl Into<String>) -> Self {
+        Self {
+            url: url.into(),
+            lanes: 2,
+            connect_timeout: Duration::from_secs(1),
+            response_timeout: Duration::from_millis(400),
+            prefix: "parlor1".to_owned(),
+            poll_every: Duration::from_secs(2),
+        }
+    }
+}
+
+impl fmt::Debug for RedisConfig {
+    /// Leaves the address out: there may be a password in it.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedisConfig")
+            .field("lanes", &self.lanes)
+            .field("connect_timeout", &self.connect_timeout)
+            .field("response_timeout", &self.response_timeout)
+            .field("prefix", &self.prefix)
+            .field("poll_every", &self.poll_every)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Keeps matches in Redis.
+///
+/// The server's user needs, on keys and channels that begin with the prefix, `evalsha eval exists get
+/// set hget hmget hset xadd xrange pexpire publish subscribe unsubscribe ping`, and `config|get` to
+/// [describe](Store::describe) what the server keeps. Where the server's default user is turned off,
+/// it must keep all its permissions (`user default off ~* &* +@all`): Redis 7.0 replays its
+/// append-only file as that user, and otherwise leaves out what scripts wrote.
+pub struct RedisStore {
+    client: Arc<Client>,
+    keys: Arc<Keys>,
+    watches: Arc<Watches>,
+    tasks: Tasks,
+    description: String,
+    /// Whether it was reported that announcements are refused.
+    reported: AtomicBool,
+}
+
+impl fmt::Debug for RedisStore {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RedisStore").field("description", &self.description).finish_non_exhaustive()
+    }
+}
+
+impl Drop for RedisStore {
+    fn drop(&mut self) {
+        self.tasks.stopped().cancel();
+    }
+}
+
+impl RedisStore {
+    /// Connects to the server and makes sure that it permits what is needed, by keeping a match for
+    /// a moment.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::Misconfigured`] if the configuration or a permission is wrong, and what else
+    /// keeps the server from being reached. That it takes no writes at the moment is none: that may
+    /// pass.
+    pub async fn connect(config: RedisConfig) -> Result<Self> {
+        if config.prefix.is_empty() || config.prefix.contains(['{', '}']) {
+            let what = "the prefix must not be empty nor contain braces".to_owned();
+            return Err(StoreError::Misconfigured(what));
+        }
+        let settings = Settings::new(&config.url, config.connect_timeout, config.response_timeout)?;
+        let settings = Arc::new(settings);
+        let tasks = Tasks::default();
+        let (client, greeting) =
+            Client::open(&settings, config.lanes, config.poll_every, &tasks).await?;
+        let client = Arc::new(client);
+        let keys = Arc::new(Keys::new(config.prefix));
+        let watches = Arc::new(Watches::default());
+        let listener = Listener {
+            watches: Arc::clone(&watches),
+            settings: Arc::clone(&settings),
+            keys: Arc::clone(&keys),
+            tasks: tasks.clone(),
+            check_every: config.poll_every,
+        };
+        tasks.spawn(listener.listen());
+        let looker = Looker {
+            watches: Arc::clone(&watches),
+            client: Arc::clone(&client),
+            keys: Arc::clone(&keys),
+            every: config.poll_every,
+        };
+        tasks.spawn(looker.look());
+
+        let reported = AtomicBool::new(false);
+        let mut store = Self { client, keys, watches, tasks, description: String::new(), reported };
+        store.description = format!(
+            "redis {} at {}, keys under {}: {}",
+            greeting.version,
+            settings.address(),
+            store.keys.prefix(),
+            durability(&store.client).await?,
+        );
+        match store.try_out().await {
+            Err(error @ (StoreError::Misconfigured(_) | StoreError::Corrupt(_))) => Err(error),
+            Err(error) => {
+                tracing::warn!(%error, "the store could not be tried out");
+                Ok(store)
+            }
+            Ok(()) => Ok(store),
+        }
+    }
+
+    /// Closes all connections, and waits until nothing runs in the background any more.
+    pub async fn close(&self) {
+        self.tasks.close().await;
+    }
+
+    /// Does once all that is done with a match. A permission that is missing shows here, and not as a
+    /// change cut in half.
+    async fn try_out(&self) -> Result<()> {
+        let id = MatchId(Uuid::new_v4());
+        let keep = Duration::from_secs(1);
+        let digest = Digest([0; 16]);
+        let base = Position { version: 1, digest };
+        self.claim(&id.to_string(), Bytes::new(), keep).await?;
+        let first = Entry { position: base, input: Bytes::new() };
+        self.create(id, first, Bytes::new(), keep).await?;
+        let request = Request { scope: Request::JOIN, id: id.0, digest };
+        let (input, snapshot) = (Bytes::new(), Bytes::new());
+        self.commit(id, Commit { base, digest, request, input, snapshot, keep }).await?;
+        self.load(id, None, Some((request.scope, request.id))).await?;
+        self.log(id, 0, 1).await?;
+        Ok(())
+    }
+}
+
+#[async_trait]
+impl Store for RedisStore {
+    async fn claim(&self, key: &str, claim: Bytes, keep: Duration) -> Result<Bytes> {
+        let keys = [self.keys.claim(key)];
+        let arguments: [&[u8]; 2] = [&claim, &millis(keep)];
+        replies::claim(self.client.run(&CLAIM, &keys, &arguments).await?)
+    }
+
+    async fn create(
+        &self,
+        id: MatchId,
+        first: Entry,
+        snapshot: Bytes,
+        keep: Duration,
+    ) -> Result<bool> {
+        let keys = [self.keys.state(id), self.keys.log(id), self.keys.requests(id)];
+        let Position { version, digest } = first.position;
+        let version = version.to_string();
+        let arguments: [&[u8]; 5] =
+            [version.as_bytes(), &digest.0, &first.input, &snapshot, &millis(keep)];
+        replies::created(&self.client.run(&CREATE, &keys, &arguments).await?)
+    }
+
+    async fn load(
+        &self,
+        id: MatchId,
+        known: Option<Position>,
+        request: Option<(u8, Uuid)>,
+    ) -> Result<Option<Loaded>> {
+        let keys = [self.keys.state(id), self.keys.requests(id)];
+        let version = known.map(|at| at.version.to_string()).unwrap_or_default();
+        let digest = known.map(|at| at.digest.0);
+        let digest: &[u8] = digest.as_ref().map_or(&[], |digest| digest);
+        let request = request.map(|(scope, id)| keys::request(scope, id)).unwrap_or_default();
+        let arguments: [&[u8]; 3] = [version.as_bytes(), digest, request.as_bytes()];
+        replies::loaded(self.client.run(&LOAD, &keys, &arguments).await?)
+    }
+
+    async fn commit(&self, id: MatchId, commit: Commit) -> Result<Committed> {
+        let keys =
+            [self.keys.state(id), self.keys.log(id), self.keys.requests(id), self.keys.channel(id)];
+        let version = commit.base.version + 1;
+        let request = keys::request(commit.request.scope, commit.request.id);
+        let answer = keys::with_digest(version, commit.request.digest);
+        let (base, version) = (commit.base.version.to_string(), version.to_string());
+        let keep = millis(commit.keep);
+        let arguments: [&[u8]; 9] = [
+            request.as_bytes(),
+            &answer,
+            base.as_bytes(),
+            &commit.base.digest.0,
+            version.as_bytes(),
+            &commit.digest.0,
+            &commit.input,
+            &commit.snapshot,
+            &keep,
+        ];
+        let answer = self.client.run(&COMMIT, &keys, &arguments).await?;
+        let (committed, unannounced) = replies::committed(answer, commit.base.version)?;
+        if let Some(error) = unannounced
+            && !self.reported.swap(true, Ordering::Relaxed)
+        {
+            let error = String::from_utf8_lossy(&error);
+            tracing::warn!(%error, "changes cannot be announced and are seen late");
+        }
+        Ok(committed)
+    }
+
+    async fn log(&self, id: MatchId, after: Version, limit: usize) -> Result<Option<Log>> {
+        let keys = [self.keys.state(id), self.keys.log(id)];
+        // Redis counts with signed numbers.
+        let limit = limit.min(i32::MAX as usize);
+        let (from, count) = (after.to_string(), limit.to_string());
+        let arguments: [&[u8]; 2] = [from.as_bytes(), count.as_bytes()];
+        replies::log(self.client.run(&LOG, &keys, &arguments).await?, after, limit)
+    }
+
+    async fn watch(&self, id: MatchId) -> Watch {
+        self.watches.watch(id)
+    }
+
+    fn describe(&self) -> String {
+        self.description.clone()
+    }
+}
+
+/// The time to keep something, as an argument.
+fn millis(keep: Duration) -> Vec<u8> {
+    keep.min(LONGEST_KEEP).as_millis().max(1).to_string().into_bytes()
+}
+
+/// What the server's settings mean for data.
+async fn durability(client: &Client) -> Result<String> {
+    let mut questions = redis::pipe();
+    // One pattern each: a server before version 7 takes no more.
+    questions.cmd("CONFIG").arg("GET").arg("append*");
+    questions.cmd("CONFIG").arg("GET").arg("maxmemory-policy");
+    let mut answers = client.look(&questions).await?.into_iter().map(replies::settings);
+    let Some(persistence) = answers.next().flatten() else {
+        return Ok("what it keeps on disk may not be asked".to_owned());
+    };
+    let setting = |name: &str| persistence.get(name).map(String::as_str).unwrap_or_default();
+    let mut text = match (setting("appendonly"), setting("appendfsync")) {
+        ("yes", "always") => "what it acknowledged survives a crash and a power loss",
+        // A write waits while the disk is still busy with the second before.
+        ("yes", "everysec") => {
+            "a crash or a power loss takes up to two seconds of what it acknowledged"
+        }
+        ("yes", _) => {
+            "what it acknowledged survives a crash, but a power loss takes what the system had not \
+             written yet"
+        }
+        _ => "it keeps no log on disk, so its end takes all since its last dump, if there is one",
+    }
+    .to_owned();
+    let policy = answers.next().flatten().and_then(|mut found| found.remove("maxmemory-policy"));
+    if let Some(policy) = policy.filter(|policy| policy != "noeviction") {
+        text.push_str("; its maxmemory-policy ");
+        text.push_str(&policy);
+        text.push_str(" lets it throw matches away when it is full");
+    }
+    Ok(text)
+}

@@ -1,0 +1,169 @@
+//! What the server's answers say. An answer of another shape than was agreed on is
+//! [`StoreError::Corrupt`].
+
+use std::collections::HashMap;
+
+use bytes::Bytes;
+use redis::{FromRedisValue, Value};
+
+use super::keys;
+use crate::store::{
+    Answered, Committed, Digest, Entry, Loaded, Log, Position, Result, StoreError, Version,
+};
+
+/// Who answered to `HELLO`: its version and its role.
+pub(super) fn hello(answer: Value) -> Result<(String, String)> {
+    let mut fields = HashMap::<String, Value>::from_redis_value(refused(answer)?)
+        .map_err(|error| StoreError::Corrupt(error.to_string()))?;
+    let mut field = |name: &str| {
+        let value = fields.remove(name).and_then(|value| String::from_redis_value(value).ok());
+        value.ok_or_else(|| unexpected("a greeting"))
+    };
+    Ok((field("version")?, field("role")?))
+}
+
+/// The answer, unless it is the server's refusal.
+pub(super) fn refused(answer: Value) -> Result<Value> {
+    answer.extract_error().map_err(|error| {
+        super::errors::of_command(&error, super::errors::Access::Read).0.into_error()
+    })
+}
+
+/// The claim that is kept.
+pub(super) fn claim(answer: Value) -> Result<Bytes> {
+    bytes(answer).ok_or_else(|| unexpected("a claim"))
+}
+
+/// Whether it was created.
+pub(super) fn created(answer: &Value) -> Result<bool> {
+    match answer {
+        Value::Int(0) => Ok(false),
+        Value::Int(1) => Ok(true),
+        _ => Err(unexpected("a creation")),
+    }
+}
+
+/// The match, if there is one.
+pub(super) fn loaded(answer: Value) -> Result<Option<Loaded>> {
+    let Value::Array(parts) = answer else { return nothing(&answer) };
+    let Ok([version, digest, snapshot, answered]) = <[Value; 4]>::try_from(parts) else {
+        return Err(unexpected("a match"));
+    };
+    let position = self::position(version, digest)?;
+    let answered = match bytes(answered) {
+        Some(answered) => Some(self::answered(&answered)?),
+        None => None,
+    };
+    Ok(Some(Loaded { position, snapshot: bytes(snapshot), answered }))
+}
+
+/// What came of a commit on this base, and why it could not be announced, if so.
+pub(super) fn committed(answer: Value, base: Version) -> Result<(Committed, Option<Bytes>)> {
+    let Value::Array(parts) = answer else { return Err(unexpected("a commit")) };
+    let mut parts = parts.into_iter().map(bytes);
+    let what = parts.next().flatten().ok_or_else(|| unexpected("a commit"))?;
+    let detail = parts.next().flatten();
+    let committed = match (&*what, detail) {
+        (b"done", unannounced) => return Ok((Committed::Done, unannounced)),
+        (b"repeated", Some(answered)) => Committed::Repeated(self::answered(&answered)?),
+        (b"gone", None) => Committed::Gone,
+        (b"moved", Some(version)) => {
+            let version = keys::version_of(&version).ok_or_else(|| unexpected("a version"))?;
+            if version > base { Committed::Conflict } else { Committed::Forked }
+        }
+        _ => return Err(unexpected("a commit")),
+    };
+    Ok((committed, None))
+}
+
+/// The match's log after this version, if there is a match.
+pub(super) fn log(answer: Value, after: Version, limit: usize) -> Result<Option<Log>> {
+    let Value::Array(parts) = answer else { return nothing(&answer) };
+    let Ok([version, digest, entries]) = <[Value; 3]>::try_from(parts) else {
+        return Err(unexpected("a log"));
+    };
+    let head = position(version, digest)?;
+    let entries = match entries {
+        Value::Nil => Vec::new(),
+        Value::Array(entries) => entries.into_iter().map(entry).collect::<Result<_>>()?,
+        _ => return Err(unexpected("a log")),
+    };
+    let missing = usize::try_from(head.version.saturating_sub(after)).unwrap_or(usize::MAX);
+    let in_order = entries.iter().zip(1..).all(|(entry, step)| {
+        after.checked_add(step).is_some_and(|version| entry.position.version == version)
+    });
+    if entries.len() != missing.min(limit) || !in_order {
+        return Err(StoreError::Corrupt("the log has gaps".to_owned()));
+    }
+    Ok(Some(Log { head, entries }))
+}
+
+/// Where the match is, if there is one: the answer to `HMGET` of version and digest.
+pub(super) fn head(answer: Value) -> Result<Option<Position>> {
+    let Value::Array(parts) = refused(answer)? else { return Err(unexpected("a position")) };
+    match <[Value; 2]>::try_from(parts) {
+        Ok([Value::Nil, _]) => Ok(None),
+        Ok([version, digest]) => position(version, digest).map(Some),
+        Err(_) => Err(unexpected("a position")),
+    }
+}
+
+/// Settings by their names: the answer to `CONFIG GET`. Nothing, if it is not permitted.
+pub(super) fn settings(answer: Value) -> Option<HashMap<String, String>> {
+    HashMap::from_redis_value(answer.extract_error().ok()?).ok()
+}
+
+fn entry(entry: Value) -> Result<Entry> {
+    let broken = || unexpected("an entry");
+    let Value::Array(parts) = entry else { return Err(broken()) };
+    let Ok([id, Value::Array(fields)]) = <[Value; 2]>::try_from(parts) else {
+        return Err(broken());
+    };
+    let version = bytes(id).ok_or_else(broken)?;
+    let version = version.strip_suffix(b"-0").and_then(keys::version_of).ok_or_else(broken)?;
+    let fields = fields.into_iter().map(bytes).collect::<Option<Vec<_>>>().ok_or_else(broken)?;
+    match fields.as_slice() {
+        [digest_name, digest, input_name, input]
+            if digest_name == "digest" && input_name == "input" =>
+        {
+            let digest = self::digest(digest)?;
+            Ok(Entry { position: Position { version, digest }, input: input.clone() })
+        }
+        _ => Err(broken()),
+    }
+}
+
+fn position(version: Value, digest: Value) -> Result<Position> {
+    let broken = || unexpected("a position");
+    let version = bytes(version).and_then(|version| keys::version_of(&version));
+    let digest = bytes(digest).ok_or_else(broken)?;
+    Ok(Position { version: version.ok_or_else(broken)?, digest: self::digest(&digest)? })
+}
+
+fn answered(value: &[u8]) -> Result<Answered> {
+    keys::answered(value).ok_or_else(|| unexpected("an answered request"))
+}
+
+fn digest(value: &[u8]) -> Result<Digest> {
+    keys::digest_of(value).ok_or_else(|| unexpected("a digest"))
+}
+
+/// The text, if it is one.
+fn bytes(value: Value) -> Option<Bytes> {
+    match value {
+        Value::BulkString(bytes) => Some(bytes.into()),
+        Value::SimpleString(text) => Some(text.into()),
+        _ => None,
+    }
+}
+
+fn nothing<T>(answer: &Value) -> Result<Option<T>> {
+    match answer {
+        Value::Nil | Value::Boolean(false) => Ok(None),
+        _ => Err(unexpected("a match")),
+    }
+}
+
+fn unexpected(what: &str) -> StoreError {
+    StoreError::Corrupt(format!("the answer is not {what}"))
+}

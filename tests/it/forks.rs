@@ -1,0 +1,159 @@
+//! A store that loses what it had acknowledged: nobody goes on with a history that no longer is.
+
+use std::sync::Arc;
+
+use parlor::client::{Followed, reason};
+use parlor::proto::NeonOptions;
+use parlor::proto::game_options::Game;
+use redis::AsyncCommands as _;
+
+use crate::instance::{Instance, Table};
+use crate::redis_server::RedisServer;
+
+/// Everything that Redis holds of a match.
+struct Backup(Vec<(String, Vec<u8>)>);
+
+impl Backup {
+    async fn take(redis: &RedisServer) -> Self {
+        let mut admin = redis.admin().await;
+        let keys: Vec<String> = admin.keys("parlor1:{*").await.expect("keys");
+        let mut kept = Vec::new();
+        for key in keys {
+            let dump = redis::cmd("DUMP").arg(&key).query_async(&mut admin).await;
+            kept.push((key, dump.expect("a dump")));
+        }
+        Self(kept)
+    }
+
+    /// What an old file would bring back.
+    async fn restore(&self, redis: &RedisServer) {
+        let mut admin = redis.admin().await;
+        for (key, dump) in &self.0 {
+            let mut restore = redis::cmd("RESTORE");
+            restore.arg(key).arg(0).arg(dump).arg("REPLACE");
+            restore.exec_async(&mut admin).await.expect("restored");
+        }
+    }
+}
+
+/// Takes the last legal action of whoever is to act, where [`Table::play`] takes the first. While a
+/// first round is played these always differ; the same actions would make the same history.
+async fn play_otherwise(table: &Table) {
+    let decision = table.seats[0].view().await.expect("a view").decisions[0];
+    let seat = &table.seats[decision.seat as usize];
+    let action = seat.view().await.expect("a view").legal_actions.pop().expect("an action");
+    seat.act(action, None).await.expect("a legal action");
+}
+
+#[tokio::test]
+async fn viewers_start_over_and_writers_are_told_when_the_store_went_back() {
+    let redis = RedisServer::start().await;
+    let warm = Instance::start(Arc::new(redis.store().await), &[]);
+    let cold = Instance::start(Arc::new(redis.store().await), &[]);
+    let table = Table::create(&warm.client(), Game::Neon(NeonOptions::default()), 3).await;
+    table.play(1).await;
+
+    let backup = Backup::take(&redis).await;
+    let mut follow = table.seats[0].follow();
+    assert!(matches!(follow.next().await, Ok(Some(Followed::Snapshot { .. }))));
+    table.play(2).await;
+    for _ in 0..2 {
+        assert!(matches!(follow.next().await, Ok(Some(Followed::Update { .. }))));
+    }
+
+    backup.restore(&redis).await;
+    let elsewhere = Table {
+        seats: table.at(&cold.client()),
+        id: table.id.clone(),
+        created: table.created.clone(),
+    };
+    for _ in 0..3 {
+        play_otherwise(&elsewhere).await;
+    }
+
+    // The viewer had seen version 4 of the history that was lost.
+    let told = follow.next().await.expect("no error").expect("a message");
+    let Followed::Snapshot { view, forget } = told else { panic!("it went on: {told:?}") };
+    assert!(forget, "what was told before is to be forgotten");
+    assert!(view.version >= 3);
+    // From there on it goes on as ever.
+    let mut last = view.version;
+    while last < 5 {
+        let told = follow.next().await.expect("no error").expect("a message");
+        let Followed::Update { version, .. } = told else { panic!("no update: {told:?}") };
+        assert_eq!(version, last + 1);
+        last = version;
+    }
+}
+
+#[tokio::test]
+async fn a_warm_instance_does_not_write_on_a_history_that_was_lost() {
+    let redis = RedisServer::start().await;
+    let warm = Instance::start(Arc::new(redis.store().await), &[]);
+    let cold = Instance::start(Arc::new(redis.store().await), &[]);
+    let table = Table::create(&warm.client(), Game::Neon(NeonOptions::default()), 3).await;
+    table.play(1).await;
+    let backup = Backup::take(&redis).await;
+    table.play(1).await;
+
+    // The action to come, decided on the version that will be lost.
+    let decision = table.seats[0].view().await.unwrap().decisions[0];
+    let seat = &table.seats[decision.seat as usize];
+    let action = seat.view().await.unwrap().legal_actions[0].clone();
+
+    backup.restore(&redis).await;
+    let elsewhere = Table {
+        seats: table.at(&cold.client()),
+        id: table.id.clone(),
+        created: table.created.clone(),
+    };
+    play_otherwise(&elsewhere).await;
+
+    let status = seat.act(action, None).await.expect_err("its match is gone");
+    assert_eq!(reason(&status).as_deref(), Some("HISTORY_FORKED"));
+    let view = seat.view().await.expect("the match goes on");
+    assert_eq!(view.version, 3);
+}
+
+#[tokio::test]
+async fn a_resume_token_of_a_lost_history_starts_over() {
+    use parlor::proto::stream_view_response::Message;
+    use parlor::proto::{SnapshotReason, StreamViewRequest};
+
+    let redis = RedisServer::start().await;
+    let instance = Instance::start(Arc::new(redis.store().await), &[]);
+    let table = Table::create(&instance.client(), Game::Neon(NeonOptions::default()), 3).await;
+    table.play(1).await;
+    let backup = Backup::take(&redis).await;
+    table.play(2).await;
+    let request = StreamViewRequest { match_id: table.id.clone(), ..StreamViewRequest::default() };
+    let mut stream = instance.raw().await.stream_view(request).await.unwrap().into_inner();
+    let token = stream.message().await.unwrap().expect("a snapshot").resume_token;
+    drop(stream);
+
+    backup.restore(&redis).await;
+    // Once behind the lost version, once at the same version of another history, at an instance
+    // that knows nothing and at one that had seen the lost one.
+    let fresh = Instance::start(Arc::new(redis.store().await), &[]);
+    let elsewhere = Table {
+        seats: table.at(&fresh.client()),
+        id: table.id.clone(),
+        created: table.created.clone(),
+    };
+    for _ in 0..2 {
+        for instance in [&fresh, &instance] {
+            let request = StreamViewRequest {
+                match_id: table.id.clone(),
+                resume_token: token.clone(),
+                after_version: None,
+            };
+            let mut stream = instance.raw().await.stream_view(request).await.unwrap().into_inner();
+            let first = stream.message().await.unwrap().expect("a message").message;
+            let Some(Message::Snapshot(snapshot)) = first else { panic!("it went on: {first:?}") };
+            assert_eq!(snapshot.reason(), SnapshotReason::HistoryForked);
+        }
+        for _ in 0..2 {
+            play_otherwise(&elsewhere).await;
+        }
+    }
+}
