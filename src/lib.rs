@@ -9,7 +9,7 @@
 //!   for each game's conversions to messages. The registry makes of all games a sum that is itself
 //!   a game, so that the layers below are generic over one type and name no game.
 //! - [`store`]: where matches are kept, as bytes and versions: in memory, or in Redis.
-//! - [`matches`]: create, join, act, watch, for any game over any store. No transport.
+//! - [`mod@matches`]: create, join, act, watch, for any game over any store. No transport.
 //! - [`grpc`]: the API: identify the caller, read the request, ask, write the answer.
 //! - [`app`]: all of it put together, from [`config`] and [`cli`]; [`telemetry`] writes the logs.
 //!
