@@ -5,6 +5,7 @@
 mod changes;
 mod forks;
 mod instance;
+mod layers;
 mod redis_faults;
 mod redis_server;
 mod simulate;
