@@ -1,6 +1,6 @@
 //! The registry: the one list of games.
 //!
-//! A game is a folder here, a proto file, one line in [`registry!`] below, and one arm in each of
+//! A game is a folder here, a proto file, one line in `registry!` below, and one arm in each of
 //! the four messages of `games.proto`; an arm that is missing does not compile.
 //!
 //! The registry makes of all games one more, [`AnyGame`]: a sum that is itself a [`Game`], so that

@@ -5,10 +5,12 @@
 mod changes;
 mod forks;
 mod instance;
+mod layers;
 mod redis_faults;
 mod redis_server;
 mod simulate;
 mod store_contract;
+mod store_down;
 mod streams;
 mod verification;
 

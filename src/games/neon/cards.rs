@@ -31,7 +31,7 @@ impl Value {
 /// A multiset of cards: how many there are of each value.
 ///
 /// Six bytes of one word hold the six counts, value 1 lowest, so that adding, removing and comparing
-/// whole hands are single operations. No count exceeds [`COPIES`], so the bytes never touch.
+/// whole hands are single operations. No count exceeds `COPIES`, so the bytes never touch.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Hash, Serialize)]
 #[serde(transparent)]
 pub struct Cards(u64);
@@ -47,7 +47,7 @@ impl Cards {
     /// The whole deck.
     pub const DECK: Self = Self(ONES * COPIES as u64);
 
-    /// So many cards of one value; at most [`COPIES`].
+    /// So many cards of one value; at most `COPIES`.
     #[must_use]
     pub const fn of(value: Value, count: u8) -> Self {
         debug_assert!(count <= COPIES);

@@ -16,7 +16,7 @@ use crate::grpc::errors::Fault;
 /// own: a tenth of its time, but no more than this.
 const HEAD_START: Duration = Duration::from_millis(5);
 
-/// Puts a [`Deadline`] on each request.
+/// Puts on each request until when its caller waits.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct DeadlineLayer;
 
