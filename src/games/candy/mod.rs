@@ -75,8 +75,6 @@ mod playing;
 pub mod printed;
 pub mod question;
 mod resolving;
-#[cfg(test)]
-mod scene;
 mod scoring;
 pub mod spots;
 pub mod suit;

@@ -15,7 +15,7 @@ pub(super) fn winner(plays: &[Play]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use crate::games::candy::scene::Scene;
+    use crate::games::candy::tests::scene::Scene;
 
     #[test]
     fn the_lowest_rank_above_0_wins_the_last_played_of_equal_ones() {

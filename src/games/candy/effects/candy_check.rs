@@ -13,7 +13,7 @@ pub(super) fn begins(game: &mut Candy, me: Source, sink: &mut impl Sink<Event>) 
 
 #[cfg(test)]
 mod tests {
-    use crate::games::candy::scene::Scene;
+    use crate::games::candy::tests::scene::Scene;
 
     #[test]
     fn every_prank_goes_to_the_bottom_of_the_leftovers_in_playing_order() {

@@ -9,7 +9,7 @@ pub(super) fn demands(later: &mut Later) {
 
 #[cfg(test)]
 mod tests {
-    use crate::games::candy::scene::Scene;
+    use crate::games::candy::tests::scene::Scene;
 
     #[test]
     fn the_next_card_alone_is_face_down_and_mute() {

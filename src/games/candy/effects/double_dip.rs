@@ -5,7 +5,7 @@ pub(super) const EXTRA_TRICKS: u8 = 1;
 
 #[cfg(test)]
 mod tests {
-    use crate::games::candy::scene::Scene;
+    use crate::games::candy::tests::scene::Scene;
 
     #[test]
     fn the_trick_counts_twice_for_whoever_wins_it() {

@@ -23,7 +23,7 @@ pub(super) fn works(
 
 #[cfg(test)]
 mod tests {
-    use crate::games::candy::scene::Scene;
+    use crate::games::candy::tests::scene::Scene;
 
     #[test]
     fn a_card_of_the_trick_may_change_places_with_one_of_the_own_stash() {

@@ -9,7 +9,7 @@ pub(super) fn demands(later: &mut Later) {
 
 #[cfg(test)]
 mod tests {
-    use crate::games::candy::scene::Scene;
+    use crate::games::candy::tests::scene::Scene;
 
     #[test]
     fn later_cards_are_played_face_down_and_revealed_in_order() {

@@ -8,7 +8,7 @@ pub(super) fn demands(later: &mut Later) {
 
 #[cfg(test)]
 mod tests {
-    use crate::games::candy::scene::Scene;
+    use crate::games::candy::tests::scene::Scene;
 
     #[test]
     fn nobody_later_has_to_follow_suit() {

@@ -23,7 +23,7 @@ pub(super) fn works(
 
 #[cfg(test)]
 mod tests {
-    use crate::games::candy::scene::Scene;
+    use crate::games::candy::tests::scene::Scene;
 
     #[test]
     fn one_other_card_must_go_to_the_bottom_of_the_leftovers() {

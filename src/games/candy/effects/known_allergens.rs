@@ -27,7 +27,7 @@ pub(super) fn works(
 
 #[cfg(test)]
 mod tests {
-    use crate::games::candy::scene::Scene;
+    use crate::games::candy::tests::scene::Scene;
 
     #[test]
     fn every_card_with_the_named_suit_leaves_the_trick_in_playing_order() {

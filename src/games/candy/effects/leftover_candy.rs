@@ -29,7 +29,7 @@ pub(super) fn works(
 
 #[cfg(test)]
 mod tests {
-    use crate::games::candy::scene::{Scene, cards, seat};
+    use crate::games::candy::tests::scene::{Scene, cards, seat};
 
     #[test]
     fn the_drawn_card_or_another_goes_to_the_bottom() {

@@ -6,7 +6,7 @@ pub(super) const POINTS: u8 = 2;
 
 #[cfg(test)]
 mod tests {
-    use crate::games::candy::scene::Scene;
+    use crate::games::candy::tests::scene::Scene;
 
     #[test]
     fn lollipops_are_worth_two_points_in_a_stash() {

@@ -28,7 +28,7 @@ pub(super) fn works(
 
 #[cfg(test)]
 mod tests {
-    use crate::games::candy::scene::Scene;
+    use crate::games::candy::tests::scene::Scene;
 
     #[test]
     fn two_cards_may_wait_for_the_winner_of_the_next_trick() {

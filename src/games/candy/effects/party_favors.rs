@@ -18,7 +18,7 @@ pub(super) fn begins(game: &mut Candy, me: Source, sink: &mut impl Sink<Event>) 
 
 #[cfg(test)]
 mod tests {
-    use crate::games::candy::scene::Scene;
+    use crate::games::candy::tests::scene::Scene;
 
     #[test]
     fn everyone_but_the_winner_adds_a_leftover_from_the_winners_left_round() {

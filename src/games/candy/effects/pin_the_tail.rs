@@ -8,7 +8,7 @@ pub(super) fn winner(plays: &[Play]) -> Option<usize> {
 
 #[cfg(test)]
 mod tests {
-    use crate::games::candy::scene::Scene;
+    use crate::games::candy::tests::scene::Scene;
 
     #[test]
     fn the_last_played_card_with_a_rank_above_0_wins() {

@@ -24,7 +24,7 @@ pub(super) fn begins(game: &mut Candy, me: Source, sink: &mut impl Sink<Event>) 
 
 #[cfg(test)]
 mod tests {
-    use crate::games::candy::scene::Scene;
+    use crate::games::candy::tests::scene::Scene;
 
     #[test]
     fn cards_that_share_a_suit_with_the_top_leftover_go_to_the_bottom_before_it() {

@@ -30,7 +30,7 @@ pub(super) fn works(
 
 #[cfg(test)]
 mod tests {
-    use crate::games::candy::scene::Scene;
+    use crate::games::candy::tests::scene::Scene;
 
     #[test]
     fn who_played_the_lowest_rank_may_move_a_card() {

@@ -29,7 +29,7 @@ pub(super) fn works(
 
 #[cfg(test)]
 mod tests {
-    use crate::games::candy::scene::Scene;
+    use crate::games::candy::tests::scene::Scene;
 
     #[test]
     fn a_card_of_the_winners_stash_may_go_to_the_own() {

@@ -3,7 +3,7 @@
 
 #[cfg(test)]
 mod tests {
-    use crate::games::candy::scene::Scene;
+    use crate::games::candy::tests::scene::Scene;
 
     #[test]
     fn you_lead_next_whoever_won_and_whatever_pranks_say() {

@@ -26,7 +26,7 @@ pub(super) fn works(
 
 #[cfg(test)]
 mod tests {
-    use crate::games::candy::scene::Scene;
+    use crate::games::candy::tests::scene::Scene;
 
     #[test]
     fn one_other_card_of_the_trick_may_go_to_the_own_stash() {

@@ -15,7 +15,7 @@ pub(super) fn begins(game: &mut Candy, me: Source, sink: &mut impl Sink<Event>) 
 
 #[cfg(test)]
 mod tests {
-    use crate::games::candy::scene::Scene;
+    use crate::games::candy::tests::scene::Scene;
 
     #[test]
     fn a_leftover_lies_beside_the_trick_for_its_winner() {

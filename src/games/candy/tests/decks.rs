@@ -1,7 +1,7 @@
 //! Options, the decks that come of them, and the deal.
 
 use crate::games::candy::card::Card;
-use crate::games::candy::scene::{card, cards, flavor};
+use crate::games::candy::tests::scene::{card, cards, flavor};
 use crate::games::candy::{Candy, Decks, Event, Options};
 use crate::rules::{Game as _, Seat, SeatCount, Seed, Setup};
 

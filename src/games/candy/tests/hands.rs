@@ -1,6 +1,6 @@
 //! Flavors, scoring, and how a match ends.
 
-use crate::games::candy::scene::{Scene, cards, flavor, seat};
+use crate::games::candy::tests::scene::{Scene, cards, flavor, seat};
 use crate::games::candy::{Candy, Ending, Event, Options, Stage};
 use crate::games::conformance::Trial as _;
 use crate::rules::{

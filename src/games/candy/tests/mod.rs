@@ -3,6 +3,7 @@
 mod decks;
 mod hands;
 mod often;
+pub(super) mod scene;
 mod tricks;
 mod views;
 mod wire;

@@ -3,7 +3,7 @@
 use crate::games::candy::Action;
 use crate::games::candy::effects::{Effect, Timing};
 use crate::games::candy::printed::PRINTED;
-use crate::games::candy::scene::{Scene, card, seat};
+use crate::games::candy::tests::scene::{Scene, card, seat};
 use crate::rules::{Game as _, NoEvents};
 
 #[test]

@@ -1,8 +1,8 @@
 //! What each viewer sees of the table.
 
 use crate::games::candy::playing::FOLLOW_SUIT;
-use crate::games::candy::scene::{Scene, card, cards, seat};
 use crate::games::candy::suit::Suit;
+use crate::games::candy::tests::scene::{Scene, card, cards, seat};
 use crate::games::candy::trick::Side;
 use crate::games::candy::view::Lying;
 use crate::rules::{Game as _, Viewer};

@@ -5,40 +5,40 @@
 //! itself, separated by semicolons and in the words of [`told`] and [`Scene::asks`]. What is told can
 //! go on over lines: an arrow, or what follows a semicolon, continues a step.
 
-use super::card::{Card, CardSet};
-use super::flavor::Flavor;
-use super::spots::Spot;
-use super::suit::Suit;
-use super::trick::{Side, Trick};
-use super::{Action, Candy, EffectResult, Event, Options, Stage};
+use crate::games::candy::card::{Card, CardSet};
+use crate::games::candy::flavor::Flavor;
+use crate::games::candy::spots::Spot;
+use crate::games::candy::suit::Suit;
+use crate::games::candy::trick::{Side, Trick};
+use crate::games::candy::{Action, Candy, EffectResult, Event, Options, Stage};
 use crate::games::conformance::Trial as _;
 use crate::rules::{BySeat, Game as _, NoEvents, Seat, SeatCount, Seed, Setup, Viewer};
 
 /// A table in the middle of a hand.
-pub(super) struct Scene {
-    pub(super) game: Candy,
+pub struct Scene {
+    pub game: Candy,
 }
 
-pub(super) fn card(id: &str) -> Card {
+pub fn card(id: &str) -> Card {
     Card::from_id(id).unwrap_or_else(|| panic!("no card {id}"))
 }
 
-pub(super) fn cards(ids: &str) -> CardSet {
+pub fn cards(ids: &str) -> CardSet {
     ids.split_whitespace().map(card).collect()
 }
 
-pub(super) fn flavor(id: &str) -> Flavor {
+pub fn flavor(id: &str) -> Flavor {
     Flavor::from_id(id).unwrap_or_else(|| panic!("no Flavor {id}"))
 }
 
-pub(super) fn seat(number: u8) -> Seat {
+pub fn seat(number: u8) -> Seat {
     Seat::new(number).expect("a seat")
 }
 
 impl Scene {
     /// These hands at the beginning of a hand's first trick, which seat 0 leads; no stashes and no
     /// leftovers. The deck is whatever lies on the table.
-    pub(super) fn new(hands: &[&str]) -> Self {
+    pub fn new(hands: &[&str]) -> Self {
         let seats = SeatCount::new(hands.len() as u8).expect("a table");
         let options = Options {
             king_sized: true,
@@ -54,31 +54,31 @@ impl Scene {
     }
 
     /// The same table with this stash of a seat.
-    pub(super) fn stash(mut self, number: u8, ids: &str) -> Self {
+    pub fn stash(mut self, number: u8, ids: &str) -> Self {
         self.game.stashes[seat(number)] = cards(ids);
         self.settled()
     }
 
     /// The same table with these leftovers, top first.
-    pub(super) fn leftover(mut self, ids: &str) -> Self {
+    pub fn leftover(mut self, ids: &str) -> Self {
         self.game.leftover = ids.split_whitespace().map(card).collect();
         self.settled()
     }
 
     /// The same table in the last trick of the hand.
-    pub(super) fn last_trick(mut self) -> Self {
+    pub fn last_trick(mut self) -> Self {
         self.game.completed = 12;
         self
     }
 
     /// The same table with these tricks won so far.
-    pub(super) fn tricks(mut self, tricks: &[u8]) -> Self {
+    pub fn tricks(mut self, tricks: &[u8]) -> Self {
         self.game.tricks = BySeat::from_fn(self.game.seats, |seat| tricks[seat.index()]);
         self
     }
 
     /// The same table led by another seat.
-    pub(super) fn led_by(mut self, number: u8) -> Self {
+    pub fn led_by(mut self, number: u8) -> Self {
         self.game.trick = Trick::led_by(seat(number));
         self
     }
@@ -100,7 +100,7 @@ impl Scene {
     }
 
     /// Plays a step a line.
-    pub(super) fn plays(mut self, lines: &str) -> Self {
+    pub fn plays(mut self, lines: &str) -> Self {
         let mut steps: Vec<String> = Vec::new();
         for line in lines.lines().map(str::trim).filter(|line| !line.is_empty()) {
             match steps.last_mut() {
@@ -149,12 +149,12 @@ impl Scene {
     }
 
     /// The leftovers, top first.
-    pub(super) fn leftovers(&self) -> String {
+    pub fn leftovers(&self) -> String {
         self.game.leftover.iter().map(|card| card.id()).collect::<Vec<_>>().join(" ")
     }
 
     /// What the seat may do.
-    pub(super) fn legal(&self, number: u8) -> Vec<Action> {
+    pub fn legal(&self, number: u8) -> Vec<Action> {
         let mut actions = Vec::new();
         self.game.legal(seat(number), &mut actions);
         actions
