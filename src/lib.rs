@@ -1,4 +1,38 @@
 //! Parlor referees card games for any frontend, over gRPC.
+//!
+//! # The layers
+//!
+//! From the inside out; each knows only those above it in this list, and a test holds that:
+//!
+//! - [`rules`]: what every game shares. Pure: no clock, no environment, no randomness but a seed's.
+//! - [`games`]: one folder a game, and the registry, the one list of them. As pure as the rules, but
+//!   for each game's conversions to messages. The registry makes of all games a sum that is itself
+//!   a game, so that the layers below are generic over one type and name no game.
+//! - [`store`]: where matches are kept, as bytes and versions: in memory, or in Redis.
+//! - [`mod@matches`]: create, join, act, watch, for any game over any store. No transport.
+//! - [`grpc`]: the API: identify the caller, read the request, ask, write the answer.
+//! - [`app`]: all of it put together, from [`config`] and [`cli`]; [`telemetry`] writes the logs.
+//!
+//! Beside them stand [`client`], which knows the messages ([`proto`]) and nothing of the server, and
+//! the commands that use it, [`play`] and [`verify`]; and [`simulate`], which knows only the games.
+//!
+//! # What holds
+//!
+//! - The same setup, seed and actions give the same match on any machine, for ever.
+//! - A refusal changes nothing. A change is saved whole before anyone hears of it, or not at all.
+//! - Views and visible events are types of their own, built up from nothing: no layer takes
+//!   something away from a state to hide it. There is no viewer who sees everything.
+//! - An instance has nothing that it could not lose.
+//! - Versions are the same for every viewer, and every version is one update for each: neither
+//!   numbers nor occurrence tell what is hidden.
+//!
+//! # Where to change what
+//!
+//! - A rule: the game's folder; its module documentation states each ruling.
+//! - What a message holds: `proto/`, and the game's `conversions`, or `grpc::messages`.
+//! - Which status an error becomes: [`grpc::errors`].
+//! - What is written to Redis: the scripts in `store/redis`.
+//! - A setting: [`cli`] for its name and text, [`config`] for what it may be.
 
 pub mod app;
 pub mod cli;

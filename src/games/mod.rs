@@ -6,6 +6,7 @@
 //! The registry makes of all games one more, [`AnyGame`]: a sum that is itself a [`Game`], so that
 //! whoever is generic over a game can serve them all.
 
+pub mod candy;
 pub mod neapolitan;
 pub mod neon;
 pub mod wire;
@@ -55,6 +56,7 @@ macro_rules! registry {
         /// A match of any game.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
         #[expect(missing_docs, reason = "each is the game of that name")]
+        #[expect(clippy::large_enum_variant, reason = "a state is held in place, not on the heap")]
         pub enum AnyGame { $($Name($Type),)+ }
 
         /// A game and its options.
@@ -88,6 +90,7 @@ macro_rules! registry {
         /// What a viewer sees of any game.
         #[derive(Clone, Debug, PartialEq)]
         #[expect(missing_docs, reason = "each is the game of that name")]
+        #[expect(clippy::large_enum_variant, reason = "a view is made to be written at once")]
         pub enum AnyView { $($Name(<$Type as Game>::View),)+ }
 
         /// The ids of all games.
@@ -263,4 +266,5 @@ macro_rules! registry {
 registry! {
     "neon": Neon = neon::Neon;
     "neapolitan": Neapolitan = neapolitan::Neapolitan;
+    "candy": Candy = candy::Candy;
 }

@@ -122,7 +122,8 @@ impl<G: Game> Matches<G> {
                 snapshot: frame.live.snapshot()?,
                 keep: self.keep(&frame.live.record),
             };
-            let (committed, asked_before) = self.commit(id, commit).await?;
+            let (committed, asked_before) =
+                settled(|| self.inner.store.commit(id, commit.clone())).await?;
             match committed {
                 Committed::Done => return Ok(self.committed(id, frame)),
                 Committed::Repeated(answered) => {
@@ -158,18 +159,6 @@ impl<G: Game> Matches<G> {
         let found = found.ok_or(Error::NotFound)?;
         let answered = found.answered;
         Ok((self.remember(id, found, known)?, answered))
-    }
-
-    /// Commits, again where the store gave no answer; says whether that was so.
-    async fn commit(&self, id: MatchId, commit: Commit) -> Result<(Committed, bool), Error> {
-        let mut asked_before = false;
-        for _ in 1..QUESTIONS {
-            match self.inner.store.commit(id, commit.clone()).await {
-                Err(StoreError::OutcomeUnknown(_)) => asked_before = true,
-                answer => return Ok((answer?, asked_before)),
-            }
-        }
-        Ok((self.inner.store.commit(id, commit).await?, true))
     }
 
     fn committed(&self, id: MatchId, frame: Frame<G>) -> Answer<G> {
@@ -231,13 +220,27 @@ impl<G: Game> Matches<G> {
 pub(super) async fn asked<T, F: Future<Output = StoreResult<T>>>(
     question: impl Fn() -> F,
 ) -> StoreResult<T> {
-    for _ in 1..QUESTIONS {
+    settled(question).await.map(|(answer, _)| answer)
+}
+
+/// Asks the store for something that can be asked for again, until it answers; says whether an
+/// earlier try may have been heard.
+///
+/// Once a try may have been heard, the outcome is unknown until there is an answer, whatever later
+/// tries run into.
+async fn settled<T, F: Future<Output = StoreResult<T>>>(
+    question: impl Fn() -> F,
+) -> StoreResult<(T, bool)> {
+    let mut unknown = None;
+    for attempt in 0..QUESTIONS {
         match question().await {
-            Err(StoreError::OutcomeUnknown(_)) => {}
-            answer => return answer,
+            Ok(answer) => return Ok((answer, unknown.is_some())),
+            Err(error @ StoreError::OutcomeUnknown(_)) => unknown = Some(error),
+            Err(error) if unknown.is_none() => return Err(error),
+            Err(_) => back_off(attempt).await,
         }
     }
-    question().await
+    Err(unknown.unwrap_or_else(|| StoreError::Unavailable("never asked".to_owned())))
 }
 
 /// Stands for what a request asks.

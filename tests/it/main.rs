@@ -10,6 +10,7 @@ mod redis_faults;
 mod redis_server;
 mod simulate;
 mod store_contract;
+mod store_down;
 mod streams;
 mod verification;
 

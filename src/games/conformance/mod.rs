@@ -84,7 +84,7 @@ fn legal<G: Game>(game: &G, seat: Seat) -> Vec<G::Action> {
 }
 
 /// Any seat that is to act, and any action of it.
-fn any_move<G: Game>(game: &G, chance: &mut Shuffle) -> (Seat, G::Action) {
+pub fn any_move<G: Game>(game: &G, chance: &mut Shuffle) -> (Seat, G::Action) {
     let seats: Vec<_> = game.to_act().iter().collect();
     let seat = *any(&seats, chance);
     (seat, any(&legal(game, seat), chance).clone())

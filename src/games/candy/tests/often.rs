@@ -1,0 +1,80 @@
+//! Random play, until every effect has come to everything that it can come to.
+
+use std::collections::BTreeMap;
+
+use crate::games::candy::effects::{Effect, Timing};
+use crate::games::candy::printed::PRINTED;
+use crate::games::candy::{Candy, EffectResult, Event, Options};
+use crate::games::conformance::any_move;
+use crate::rules::{Game as _, SeatCount, Seed, Setup};
+
+/// Matches at each table.
+const MATCHES: u8 = 60;
+
+const RESULTS: [EffectResult; 4] =
+    [EffectResult::Worked, EffectResult::Declined, EffectResult::Nothing, EffectResult::Mute];
+
+/// A table whose deck holds every effect and as few other cards as it can.
+fn setup(seats: u8) -> Setup<Options> {
+    let plain = PRINTED.all.iter().filter(|card| card.effect().is_none() && card.rank() != -1);
+    let mut options = Options {
+        target_score: 31,
+        king_sized: true,
+        lost_treats: true,
+        alternate_king_size_bar: true,
+        ..Options::default()
+    };
+    let in_deck = plain.filter(|card| card.id() != "king-size-bar");
+    let spare = 84 - 13 * usize::from(seats);
+    options.remove_cards = in_deck.take(spare).map(|card| card.id().to_owned()).collect();
+    let seats = SeatCount::new(seats).expect("a table");
+    Setup::new::<Candy>(options, seats).expect("good options")
+}
+
+/// Whether the effect can come to this.
+fn can(effect: Effect, result: EffectResult) -> bool {
+    use Effect as E;
+    match result {
+        EffectResult::Worked => true,
+        EffectResult::Declined => matches!(
+            effect,
+            E::SweetTooth
+                | E::StickyFingers
+                | E::FairTrade
+                | E::ShareSize
+                | E::MarshmallowTest
+                | E::BonBombs
+        ),
+        EffectResult::Nothing => !matches!(effect.timing(), Timing::TrickTaken | Timing::HandEnd),
+        // There is one Candy Lockjaw, and it mutes another card.
+        EffectResult::Mute => !matches!(effect, E::Lollipops | E::CandyLockjaw),
+    }
+}
+
+#[test]
+fn every_effect_works_is_declined_finds_nothing_and_is_mute_now_and_then() {
+    let mut counts: BTreeMap<(&str, String), u32> = BTreeMap::new();
+    for (seats, number) in (2..=5).flat_map(|seats| (0..MATCHES).map(move |n| (seats, n))) {
+        let mut events = Vec::new();
+        let seed = Seed::new([number; 32]);
+        let mut game = Candy::start(&setup(seats), &seed, &mut events);
+        let mut chance = seed.deal(u32::MAX);
+        while game.outcome().is_none() {
+            let (seat, action) = any_move(&game, &mut chance);
+            game.play(seat, &action, &mut events).expect("a legal action");
+        }
+        for event in events {
+            if let Event::Effect { card, result, .. } = event {
+                let effect = card.effect().expect("a card with an effect");
+                assert!(can(effect, result), "{} cannot be {result:?}", effect.id());
+                *counts.entry((effect.id(), format!("{result:?}"))).or_default() += 1;
+            }
+        }
+    }
+    for effect in Effect::ALL {
+        for result in RESULTS.into_iter().filter(|&result| can(effect, result)) {
+            let seen = counts.contains_key(&(effect.id(), format!("{result:?}")));
+            assert!(seen, "{} never came to {result:?}: {counts:#?}", effect.id());
+        }
+    }
+}
