@@ -1,0 +1,166 @@
+"""Lets viewers play and watch matches, in processes of their own, and records what they see."""
+
+import itertools
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+from concurrent.futures import Future
+from dataclasses import dataclass
+from pathlib import Path
+
+import grpc
+
+from parlor_client import recording
+from parlor_client.requests import Table, create_request, left_open
+from parlor_client.roamer import is_passing
+from parlor_client.server import BINARY
+from parlor_client.stubs import MatchStub
+from parlor_client.stubs import matches as m
+
+# Nothing here takes nearly so long; a test that hangs is to fail.
+PATIENCE_SECS = 120
+
+
+class Worker:
+    """A process of Python viewers that begin at the first of these addresses."""
+
+    def __init__(self, addresses: list[str]) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "parlor_client.worker", *addresses],
+            cwd=Path(__file__).resolve().parents[1],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        self._lock = threading.Lock()
+        self._open: dict[str, Future] = {}
+        self._reader = threading.Thread(target=self._read)
+        self._reader.start()
+
+    def view(self, **job: object) -> Future:
+        """Lets a viewer view; the future is done when its match is over."""
+        with self._lock:
+            done = self._open[job["record"]] = Future()
+            self._process.stdin.write(json.dumps(job) + "\n")
+            self._process.stdin.flush()
+        return done
+
+    def _read(self) -> None:
+        for line in self._process.stdout:
+            with self._lock:
+                self._open.pop(json.loads(line)).set_result(None)
+        with self._lock:
+            for record, done in self._open.items():
+                done.set_exception(RuntimeError(f"the process ended before {record} did"))
+
+    def stop(self) -> None:
+        """Lets the process end."""
+        if self._process.poll() is None:
+            self._process.stdin.close()
+        try:
+            code = self._process.wait(PATIENCE_SECS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            raise
+        finally:
+            self._reader.join()
+            self._process.stdout.close()
+        assert code == 0, f"the Python viewers ended with {code}"
+
+
+@dataclass
+class RustPlayer:
+    """A process of the Rust client that plays one seat."""
+
+    process: subprocess.Popen
+    log: Path
+
+    @staticmethod
+    def start(addresses: list[str], join_code: str, record: Path) -> "RustPlayer":
+        """Takes a seat; the calls are spread over these addresses."""
+        urls = [f"--server=http://{address}" for address in addresses]
+        log = record.with_suffix(".log")
+        clean = {name: value for name, value in os.environ.items() if "PARLOR" not in name}
+        with log.open("w") as out:
+            process = subprocess.Popen(
+                [BINARY, "play", *urls, "--join", join_code, "--record", record],
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                env=clean,
+            )
+        return RustPlayer(process, log)
+
+    def wait(self) -> None:
+        """Waits until it has played to the end."""
+        try:
+            code = self.process.wait(PATIENCE_SECS)
+        finally:
+            self.process.kill()
+        assert code == 0, f"a Rust player ended with {code}:\n{self.log.read_text()[-2000:]}"
+
+
+class Tables:
+    """Plays matches of NeoN at several servers."""
+
+    def __init__(self, addresses: list[str]) -> None:
+        self._addresses = addresses
+        options = [
+            ("grpc.initial_reconnect_backoff_ms", 20),
+            ("grpc.max_reconnect_backoff_ms", 200),
+        ]
+        self._channels = [grpc.insecure_channel(address, options) for address in addresses]
+        self._stubs = [MatchStub(channel) for channel in self._channels]
+        turns = [addresses[n:] + addresses[:n] for n in range(len(addresses))]
+        self._workers = [Worker(turn) for turn in turns]
+
+    def play(self, folder: Path, seats: int, rng: random.Random, *, with_rust: bool) -> None:
+        """Plays a match to its end, seats in turn at different servers and in two languages."""
+        folder.mkdir()
+        home = rng.randrange(len(self._addresses))
+        visibility = rng.choice([m.VISIBILITY_PUBLIC, m.VISIBILITY_PRIVATE])
+        request = create_request([left_open()] * seats, visibility=visibility)
+        table = Table.of(self._ask(home, "CreateMatch", request))
+        job = {"match_id": table.match_id, "join_code": table.join_code}
+        job["spectator_token"] = table.spectator_token
+
+        rust, python = [], []
+        for place in range(seats + 1):
+            at = (home + place) % len(self._addresses)
+            kind = "play" if place < seats else "watch"
+            record = folder / f"{kind}-{place}-{self._addresses[at].rpartition(':')[2]}.jsonl"
+            if with_rust and kind == "play" and (place + home) % 2 == 0:
+                around = self._addresses[at:] + self._addresses[:at]
+                servers = rng.choice([around, around[:1]])
+                rust.append(RustPlayer.start(servers, table.join_code, record))
+            else:
+                named = {"kind": kind, "record": str(record), "seed": rng.random()}
+                python.append(self._workers[at].view(**job, **named))
+        for future in python:
+            future.result(PATIENCE_SECS)
+        for player in rust:
+            player.wait()
+
+        call = m.GetMatchRequest(match_id=table.match_id)
+        token = table.spectator_token
+        recording.write_summary(folder, self._ask(home, "GetMatch", call, token).match)
+
+    def _ask(self, home: int, method: str, request: object, token: str = "") -> object:
+        """Asks one server after the other, until one answers."""
+        metadata = [("authorization", f"Bearer {token}")] if token else []
+        for place in itertools.count(home):
+            call = getattr(self._stubs[place % len(self._stubs)], method)
+            try:
+                return call(request, metadata=metadata, timeout=5)
+            except grpc.RpcError as error:
+                if not is_passing(error) or place > home + 1000:
+                    raise
+
+    def close(self) -> None:
+        """Lets all processes end."""
+        for worker in self._workers:
+            worker.stop()
+        for channel in self._channels:
+            channel.close()
