@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 
 from parlor_client import recording
-from parlor_client.checker import Report, check
+from parlor_client.checker import check
 from parlor_client.cluster import INSTANCES, Cluster
+from parlor_client.findings import Report
 from parlor_client.recording import Recording
 from parlor_client.viewers import Tables
 
@@ -57,11 +58,16 @@ def play(cluster: Cluster, folder: Path, rng: random.Random) -> None:
     rng.shuffle(seats)
     rngs = [random.Random(rng.random()) for _ in seats]
     over = threading.Semaphore(0)
+    failed = threading.Event()
     tables = Tables(cluster.addresses)
 
     def one(match: int) -> None:
         try:
-            tables.play(folder / f"{match:02}", seats[match], rngs[match], with_rust=True)
+            if not failed.is_set():
+                tables.play(folder / f"{match:02}", seats[match], rngs[match], with_rust=True)
+        except BaseException:
+            failed.set()
+            raise
         finally:
             over.release()
 

@@ -10,70 +10,13 @@ import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from enum import StrEnum
 from types import SimpleNamespace
 
+from parlor_client.findings import Finding, Report, Rule
 from parlor_client.neon_model import Deal, IllegalMove, Move, Neon, read_move
 from parlor_client.recording import Recording, Viewer
 from parlor_client.stubs import games, neon
 from parlor_client.stubs import matches as m
-
-
-class Rule(StrEnum):
-    """What is promised, by what breaks it."""
-
-    START = "a stream does not begin as it was asked to"
-    GAP = "a version is missing in a stream"
-    REPEAT = "a version stands twice in a stream"
-    ORDER = "versions are not in order in a stream"
-    END = "a stream ends before the match, or not at all"
-    RESET = "a stream takes back what it told"
-    LOST = "an acknowledged action is not in the match"
-    DOUBLED = "an action stands twice in the match, or two actions have one version"
-    UNSENT = "something happened that nobody sent"
-    UNANSWERED = "an action was neither carried out nor refused"
-    REFUSED = "an action was refused without need"
-    ANSWER = "an action was answered in several ways"
-    TIME = "an action comes before one that was acknowledged before it was sent"
-    STALE = "what is read is older than what was acknowledged before"
-    EARLY = "a version was seen before its action was sent"
-    ILLEGAL = "an action was carried out against the rules"
-    DEAL = "the cards of a deal are not those of the game"
-    LEAK = "a viewer sees what is hidden from it"
-    EVENTS = "what a viewer is told is not what happened"
-    DECISIONS = "the wrong seat is asked"
-    LEGAL = "the actions that are offered are not those that the rules allow"
-    VIEW = "a view is not what happened"
-    OUTCOME = "the match did not end as its actions say"
-
-
-@dataclass(frozen=True)
-class Finding:
-    """A promise that was broken, and where."""
-
-    rule: Rule
-    match_id: str
-    viewer: str
-    version: int | None
-    details: str
-
-    def __str__(self) -> str:
-        place = f"match {self.match_id}, {self.viewer}, version {self.version}"
-        return f"{self.rule}: {place}: {self.details}"
-
-
-@dataclass
-class Report:
-    """What was found, and how much was looked at."""
-
-    findings: list[Finding] = field(default_factory=list)
-    counts: Counter = field(default_factory=Counter)
-
-    def __str__(self) -> str:
-        width = max(map(len, self.counts), default=0)
-        lines = [f"  {name:{width}} {count:6}" for name, count in sorted(self.counts.items())]
-        found = [f"  {finding}" for finding in self.findings[:20]]
-        return "\n".join(["checked:", *lines, f"findings: {len(self.findings)}", *found])
 
 
 # Refusals that come of answering twice, or of what is no longer asked.
@@ -149,8 +92,8 @@ class _Match:
         self._check_waiting()
         self._replay()
 
-    def _find(self, rule: Rule, viewer: object, version: int | None, details: object) -> None:
-        finding = Finding(rule, self._found.match_id, str(viewer), version, str(details))
+    def _find(self, rule: Rule, where: object, version: int | None, details: object = "") -> None:
+        finding = Finding(rule, self._found.match_id, str(where), version, str(details))
         self._report.findings.append(finding)
 
     def _count(self, what: str, count: int = 1) -> None:
@@ -159,34 +102,39 @@ class _Match:
     # Streams.
 
     def _check_stream(self, viewer: Viewer) -> None:
-        find = lambda rule, version, details="": self._find(rule, viewer.name, version, details)
         frames = viewer.of("snapshot", "update")
-        versions = [frame.version for frame in frames]
         if not frames:
-            find(Rule.START, None, "there is no stream")
+            self._find(Rule.START, viewer.name, None, "there is no stream")
             return
-        if frames[0].forget if frames[0].kind == "snapshot" else versions[0] != 1:
-            find(Rule.START, versions[0])
-        for frame in frames[1:]:
+        first, *others = frames
+        if first.forget if first.kind == "snapshot" else first.version != 1:
+            self._find(Rule.START, viewer.name, first.version)
+        for frame in others:
             if frame.kind == "snapshot":
-                find(Rule.RESET, frame.version)
-        for before, version in zip(versions, versions[1:], strict=False):
-            if version > before + 1 and before + 1 not in versions:
-                find(Rule.GAP, before + 1, f"{version} after {before}")
-            if version <= before and versions.count(version) == 1:
-                find(Rule.ORDER, version, f"{version} after {before}")
-        for version, times in Counter(versions).items():
-            if times > 1:
-                find(Rule.REPEAT, version, f"{times} times")
-        last = viewer.lines[-1]
-        reason = getattr(last, "reason", m.END_REASON_MATCH_OVER)
-        if last.kind != "ended" or reason != m.END_REASON_MATCH_OVER:
-            find(Rule.END, versions[-1], last)
-        if versions[-1] != self._found.version:
-            find(Rule.END, versions[-1], f"the match ended at {self._found.version}")
+                self._find(Rule.RESET, viewer.name, frame.version)
+        self._check_order(viewer, [frame.version for frame in frames])
+        self._check_end(viewer, frames[-1].version)
         self._check_heartbeats(viewer)
         self._count("frames checked", len(frames))
         self._count("stream resumes", resumes(viewer))
+
+    def _check_order(self, viewer: Viewer, versions: list[int]) -> None:
+        for before, version in zip(versions, versions[1:], strict=False):
+            if version > before + 1 and before + 1 not in versions:
+                self._find(Rule.GAP, viewer.name, before + 1, f"{version} after {before}")
+            if version <= before and versions.count(version) == 1:
+                self._find(Rule.ORDER, viewer.name, version, f"{version} after {before}")
+        for version, times in Counter(versions).items():
+            if times > 1:
+                self._find(Rule.REPEAT, viewer.name, version, f"{times} times")
+
+    def _check_end(self, viewer: Viewer, version: int) -> None:
+        last = viewer.lines[-1]
+        reason = getattr(last, "reason", m.END_REASON_MATCH_OVER)
+        if last.kind != "ended" or reason != m.END_REASON_MATCH_OVER:
+            self._find(Rule.END, viewer.name, version, last)
+        if version != self._found.version:
+            self._find(Rule.END, viewer.name, version, f"not {self._found.version}")
 
     def _check_heartbeats(self, viewer: Viewer) -> None:
         version = None
@@ -239,26 +187,26 @@ class _Match:
         return list(actions.values())
 
     def _check_answers(self, action: _Action) -> None:
-        find = lambda rule, details: self._find(rule, action, None, details)
         if not action.answers and not action.refusals:
-            find(Rule.UNANSWERED, "")
+            self._find(Rule.UNANSWERED, action, None)
         if action.answers and action.refusals:
-            find(Rule.ANSWER, "carried out and refused")
+            self._find(Rule.ANSWER, action, None, "carried out and refused")
         for refusal in action.refusals:
             self._count(f"refused: {refusal.reason}")
             if refusal.reason not in EXPECTED_REFUSALS:
-                find(Rule.REFUSED, refusal.reason)
-        if not action.answers:
-            return
-        self._count("actions accepted")
-        self._count("repeats", sum(answer.replayed for answer in action.answers))
-        if len({answer.version for answer in action.answers}) > 1:
-            find(Rule.DOUBLED, [answer.version for answer in action.answers])
-        if sum(not answer.replayed for answer in action.answers) > 1:
-            find(Rule.DOUBLED, "carried out twice")
+                self._find(Rule.REFUSED, action, None, refusal.reason)
+        if action.answers:
+            self._count("actions accepted")
+            self._count("repeats", sum(answer.replayed for answer in action.answers))
+            self._check_repeats(action)
+
+    def _check_repeats(self, action: _Action) -> None:
+        versions = {answer.version for answer in action.answers}
+        if len(versions) > 1 or sum(not answer.replayed for answer in action.answers) > 1:
+            self._find(Rule.DOUBLED, action, action.version, versions)
         first, *others = [unmarked(answer.answer) for answer in action.answers]
         if first.version != action.version or any(other != first for other in others):
-            find(Rule.ANSWER, action.answers)
+            self._find(Rule.ANSWER, action, action.version, action.answers)
 
     def _check_versions(self, actions: list[_Action]) -> None:
         for action in actions:
@@ -269,23 +217,16 @@ class _Match:
                 self._find(Rule.DOUBLED, other, action.version, f"so has {action}")
             if not self._start < action.version <= self._found.version:
                 self._find(Rule.LOST, action, action.version, "the match has no such version")
-        told = {line.version for viewer in self._viewers for line in viewer.of("update")}
+        told: dict[int, set[tuple[int, Move]]] = defaultdict(set)
+        for viewer in self._viewers:
+            for line in viewer.of("update"):
+                told[line.version].update(m for event in line.update.events for m in moves_of(event))
         for version in range(self._start + 1, max([self._found.version, *told]) + 1):
             action = self._acted.get(version)
             if action is None:
-                self._find(Rule.UNSENT, "the match", version, "no action has this version")
-            elif version not in told:
-                self._find(Rule.LOST, action, version, "no viewer was told of it")
-        for viewer in self._viewers:
-            for line in viewer.of("update"):
-                self._check_told(viewer, line)
-
-    def _check_told(self, viewer: Viewer, line: SimpleNamespace) -> None:
-        """An update tells of the one action that was acknowledged with its version."""
-        told = [move for event in line.update.events for move in moves_of(event)]
-        action = self._acted.get(line.version)
-        if action is not None and told != [(action.seat, action.move)]:
-            self._find(Rule.LOST, viewer.name, line.version, f"{told}, not {action}")
+                self._find(Rule.UNSENT, "the match", version, told[version])
+            elif (action.seat, action.move) not in told[version]:
+                self._find(Rule.LOST, action, version, f"viewers were told {told[version]}")
 
     def _check_times(self, actions: list[_Action]) -> None:
         """An action that was acknowledged before another was sent has the lower version."""
@@ -433,30 +374,31 @@ class _Match:
         self._find(rule, frame.viewer.name, frame.version, f"{shown}, not {expected}")
 
     def _compare_view(self, frame: _Frame, expected: m.View, moves: list[Move]) -> None:
-        find = lambda rule, details: self._find(rule, frame.viewer.name, frame.version, details)
         offered = [read_move(action) for action in frame.view.legal_actions]
         if sorted(offered) != sorted(moves):
-            find(Rule.LEGAL, f"{offered}, not {moves}")
+            self._find(Rule.LEGAL, frame.viewer.name, frame.version, f"{offered}, not {moves}")
         shown = m.View()
         shown.CopyFrom(frame.view)
         del shown.legal_actions[:]
         if shown == expected:
             return
         if shows_too_much(shown, expected):
-            find(Rule.LEAK, f"{shown}, not {expected}")
+            rule = Rule.LEAK
         elif shown.decisions != expected.decisions:
-            find(Rule.DECISIONS, f"{shown.decisions}, not {expected.decisions}")
+            rule = Rule.DECISIONS
         else:
-            find(Rule.VIEW, f"{shown}, not {expected}")
+            rule = Rule.VIEW
+        self._find(rule, frame.viewer.name, frame.version, f"{shown}, not {expected}")
 
     def _check_outcome(self, game: Neon) -> None:
-        find = lambda details: self._find(Rule.OUTCOME, "the match", self._found.version, details)
-        if not game.is_over or self._found.state != m.MATCH_STATE_OVER:
-            find("it is not over")
-        elif self._found.outcome != outcome(game):
-            find(f"{self._found.outcome}, not {outcome(game)}")
-        if hashlib.sha256(self._found.secret).digest() != self._found.commitment:
-            find("the secret is not what was committed to")
+        found = self._found
+        if not game.is_over or found.state != m.MATCH_STATE_OVER:
+            self._find(Rule.OUTCOME, "the match", found.version, "it is not over")
+        elif found.outcome != outcome(game):
+            details = f"{found.outcome}, not {outcome(game)}"
+            self._find(Rule.OUTCOME, "the match", found.version, details)
+        if hashlib.sha256(found.secret).digest() != found.commitment:
+            self._find(Rule.OUTCOME, "the match", found.version, "the secret is another")
 
 
 def resumes(viewer: Viewer) -> int:

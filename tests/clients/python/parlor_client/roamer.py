@@ -165,6 +165,7 @@ class SeatedRoamer(Roamer):
     async def play(self, join_code: str) -> None:
         """Plays until the match is over."""
         await self._join(join_code)
+        await self._look()
         async for view in self.follow():
             if self._rng.random() < LOOK:
                 await self._look()

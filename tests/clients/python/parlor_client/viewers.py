@@ -8,7 +8,8 @@ import subprocess
 import sys
 import threading
 from concurrent.futures import Future
-from dataclasses import dataclass
+from contextlib import ExitStack
+from functools import partial
 from pathlib import Path
 
 import grpc
@@ -71,35 +72,32 @@ class Worker:
         assert code == 0, f"the Python viewers ended with {code}"
 
 
-@dataclass
 class RustPlayer:
-    """A process of the Rust client that plays one seat."""
+    """A process of the Rust client that plays one seat; its calls go to these addresses."""
 
-    process: subprocess.Popen
-    log: Path
-
-    @staticmethod
-    def start(addresses: list[str], join_code: str, record: Path) -> "RustPlayer":
-        """Takes a seat; the calls are spread over these addresses."""
+    def __init__(self, addresses: list[str], join_code: str, record: Path) -> None:
         urls = [f"--server=http://{address}" for address in addresses]
-        log = record.with_suffix(".log")
         clean = {name: value for name, value in os.environ.items() if "PARLOR" not in name}
-        with log.open("w") as out:
-            process = subprocess.Popen(
+        self._log = record.with_suffix(".log")
+        with self._log.open("w") as log:
+            self._process = subprocess.Popen(
                 [BINARY, "play", *urls, "--join", join_code, "--record", record],
-                stdout=out,
+                stdout=log,
                 stderr=subprocess.STDOUT,
                 env=clean,
             )
-        return RustPlayer(process, log)
 
     def wait(self) -> None:
         """Waits until it has played to the end."""
-        try:
-            code = self.process.wait(PATIENCE_SECS)
-        finally:
-            self.process.kill()
-        assert code == 0, f"a Rust player ended with {code}:\n{self.log.read_text()[-2000:]}"
+        code = self._process.wait(PATIENCE_SECS)
+        assert code == 0, f"a Rust player ended with {code}:\n{self._log.read_text()[-2000:]}"
+
+    def __enter__(self) -> "RustPlayer":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
 
 
 class Tables:
@@ -126,22 +124,23 @@ class Tables:
         job = {"match_id": table.match_id, "join_code": table.join_code}
         job["spectator_token"] = table.spectator_token
 
-        rust, python = [], []
-        for place in range(seats + 1):
-            at = (home + place) % len(self._addresses)
-            kind = "play" if place < seats else "watch"
-            record = folder / f"{kind}-{place}-{self._addresses[at].rpartition(':')[2]}.jsonl"
-            if with_rust and kind == "play" and (place + home) % 2 == 0:
-                around = self._addresses[at:] + self._addresses[:at]
-                servers = rng.choice([around, around[:1]])
-                rust.append(RustPlayer.start(servers, table.join_code, record))
-            else:
-                named = {"kind": kind, "record": str(record), "seed": rng.random()}
-                python.append(self._workers[at].view(**job, **named))
-        for future in python:
-            future.result(PATIENCE_SECS)
-        for player in rust:
-            player.wait()
+        with ExitStack() as players:
+            waits = []
+            for place in range(seats + 1):
+                at = (home + place) % len(self._addresses)
+                kind = "play" if place < seats else "watch"
+                record = folder / f"{kind}-{place}-at-{at}.jsonl"
+                if with_rust and kind == "play" and (place + home) % 2 == 0:
+                    around = self._addresses[at:] + self._addresses[:at]
+                    servers = rng.choice([around, around[:1]])
+                    player = RustPlayer(servers, table.join_code, record)
+                    waits.append(players.enter_context(player).wait)
+                else:
+                    named = {"kind": kind, "record": str(record), "seed": rng.random()}
+                    seen = self._workers[at].view(**job, **named)
+                    waits.append(partial(seen.result, PATIENCE_SECS))
+            for wait in waits:
+                wait()
 
         call = m.GetMatchRequest(match_id=table.match_id)
         token = table.spectator_token

@@ -22,20 +22,26 @@ async def view(job: dict, servers: list[tuple[str, MatchStub]]) -> None:
     """Plays or watches as it is told."""
     recorder = Recorder(Path(job["record"]))
     viewer = (servers, job["match_id"], recorder, random.Random(job["seed"]))
-    if job["kind"] == "play":
-        await SeatedRoamer(*viewer).play(job["join_code"])
-    else:
-        await Spectator(*viewer).watch(job["spectator_token"])
-    recorder.close()
+    try:
+        if job["kind"] == "play":
+            await SeatedRoamer(*viewer).play(job["join_code"])
+        else:
+            await Spectator(*viewer).watch(job["spectator_token"])
+    finally:
+        recorder.close()
     print(json.dumps(job["record"]), flush=True)
 
 
 async def main(addresses: list[str]) -> None:
     """Does what the input asks for, all at once."""
+    jobs = asyncio.StreamReader()
+    await asyncio.get_running_loop().connect_read_pipe(
+        lambda: asyncio.StreamReaderProtocol(jobs), sys.stdin
+    )
     servers = [(address, MatchStub(await open_channel(address))) for address in addresses]
     async with asyncio.TaskGroup() as tasks:
-        while line := await asyncio.to_thread(sys.stdin.readline):
-            tasks.create_task(view(json.loads(line), servers))
+        async for job in jobs:
+            tasks.create_task(view(json.loads(job), servers))
 
 
 if __name__ == "__main__":
