@@ -23,12 +23,9 @@ SEATS = (2, 4)
 def good(server: Server, tmp_path_factory: pytest.TempPathFactory) -> dict[int, Recording]:
     """A match of two and one of four, as both clients record them."""
     folder = tmp_path_factory.mktemp("recordings")
-    tables = Tables([server.address])
-    try:
+    with Tables([server.address]) as tables:
         for seats in SEATS:
             tables.play(folder / str(seats), seats, random.Random(seats), with_rust=True)
-    finally:
-        tables.close()
     return {seats: recording.read(folder / str(seats)) for seats in SEATS}
 
 

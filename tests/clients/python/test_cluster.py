@@ -40,16 +40,28 @@ def cluster() -> Iterator[Cluster]:
 def test_no_action_is_lost_and_every_viewer_sees_all_of_it_while_servers_are_killed(
     cluster: Cluster, tmp_path: Path, seed: int
 ) -> None:
-    play(cluster, tmp_path, random.Random(seed))
-    recordings = [recording.read(folder) for folder in sorted(tmp_path.iterdir())]
+    try:
+        play(cluster, tmp_path, random.Random(seed))
+    except BaseException:
+        # What was seen until then may say why.
+        print(judge(cluster, tmp_path))
+        raise
+    report = judge(cluster, tmp_path)
+    print(report)
+    assert not report.findings, report
+    assert_that_it_was_hard(report)
+
+
+def judge(cluster: Cluster, folder: Path) -> Report:
+    """Lets the checker judge all matches, and counts the kills."""
+    summaries = sorted(folder.glob(f"*/{recording.SUMMARY}"))
+    recordings = [recording.read(summary.parent) for summary in summaries]
     report = check(recordings)
     report.counts["kills"] = len(cluster.kills)
     report.counts["kills of a server with streams of matches under way"] = sum(
         any(hits(kill, played) for played in recordings) for kill in cluster.kills
     )
-    print(report)
-    assert not report.findings, report
-    assert_that_it_was_hard(report)
+    return report
 
 
 def play(cluster: Cluster, folder: Path, rng: random.Random) -> None:
@@ -59,9 +71,8 @@ def play(cluster: Cluster, folder: Path, rng: random.Random) -> None:
     rngs = [random.Random(rng.random()) for _ in seats]
     over = threading.Semaphore(0)
     failed = threading.Event()
-    tables = Tables(cluster.addresses)
 
-    def one(match: int) -> None:
+    def one(tables: Tables, match: int) -> None:
         try:
             if not failed.is_set():
                 tables.play(folder / f"{match:02}", seats[match], rngs[match], with_rust=True)
@@ -71,17 +82,14 @@ def play(cluster: Cluster, folder: Path, rng: random.Random) -> None:
         finally:
             over.release()
 
-    try:
-        with ThreadPoolExecutor(AT_ONCE) as pool:
-            matches = [pool.submit(one, match) for match in range(MATCHES)]
-            for _ in range((MATCHES - AT_ONCE) // KILL_EVERY):
-                for _ in range(KILL_EVERY):
-                    over.acquire()
-                cluster.kill(rng.randrange(INSTANCES), down_secs=rng.uniform(0.02, 0.5))
+    with Tables(cluster.addresses) as tables, ThreadPoolExecutor(AT_ONCE) as pool:
+        matches = [pool.submit(one, tables, match) for match in range(MATCHES)]
+        for _ in range((MATCHES - AT_ONCE) // KILL_EVERY):
+            for _ in range(KILL_EVERY):
+                over.acquire()
+            cluster.kill(rng.randrange(INSTANCES), down_secs=rng.uniform(0.02, 0.5))
         for match in matches:
             match.result()
-    finally:
-        tables.close()
 
 
 def hits(kill: tuple[int, str], played: Recording) -> bool:
@@ -95,7 +103,8 @@ def hits(kill: tuple[int, str], played: Recording) -> bool:
         if line.server == address and line.code is not None
     ]
     # Streams break at once; what breaks later was broken by something else.
-    return min(acted) < at < max(acted) and any(at <= moment < at + 1_000_000 for moment in broken)
+    under_way = bool(acted) and min(acted) < at < max(acted)
+    return under_way and any(at <= moment < at + 1_000_000 for moment in broken)
 
 
 def assert_that_it_was_hard(report: Report) -> None:

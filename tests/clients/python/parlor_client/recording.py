@@ -46,7 +46,7 @@ class Recorder:
     """Writes down what one viewer sends and receives."""
 
     def __init__(self, path: Path) -> None:
-        self._file = path.open("w", encoding="utf-8")
+        self._file = path.open("w", encoding="utf-8", buffering=1)
         self.seat: int | None = None
 
     def write(self, kind: str, **fields: object) -> None:
@@ -72,7 +72,7 @@ class Viewer:
     @property
     def seat(self) -> int | None:
         """Its seat; a spectator has none."""
-        return self.lines[-1].seat
+        return self.lines[-1].seat if self.lines else None
 
     def of(self, *kinds: str) -> list[SimpleNamespace]:
         """The lines of these kinds."""

@@ -7,9 +7,9 @@ import random
 import subprocess
 import sys
 import threading
+from concurrent import futures
 from concurrent.futures import Future
 from contextlib import ExitStack
-from functools import partial
 from pathlib import Path
 
 import grpc
@@ -58,18 +58,19 @@ class Worker:
                 done.set_exception(RuntimeError(f"the process ended before {record} did"))
 
     def stop(self) -> None:
-        """Lets the process end."""
-        if self._process.poll() is None:
-            self._process.stdin.close()
-        try:
-            code = self._process.wait(PATIENCE_SECS)
-        except subprocess.TimeoutExpired:
-            self._process.kill()
-            raise
-        finally:
-            self._reader.join()
-            self._process.stdout.close()
+        """Waits until the process ends, which it does after its last viewer."""
+        self._process.stdin.close()
+        code = self._process.wait(PATIENCE_SECS)
         assert code == 0, f"the Python viewers ended with {code}"
+
+    def __enter__(self) -> "Worker":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.kill()
+        self._process.wait()
+        self._reader.join()
+        self._process.stdout.close()
 
 
 class RustPlayer:
@@ -87,17 +88,24 @@ class RustPlayer:
                 env=clean,
             )
 
-    def wait(self) -> None:
-        """Waits until it has played to the end."""
-        code = self._process.wait(PATIENCE_SECS)
-        assert code == 0, f"a Rust player ended with {code}:\n{self._log.read_text()[-2000:]}"
+        # Done when it has played to the end.
+        self.done: Future = Future()
+        self._waiter = threading.Thread(target=self._wait)
+        self._waiter.start()
+
+    def _wait(self) -> None:
+        if (code := self._process.wait()) == 0:
+            self.done.set_result(None)
+        else:
+            said = self._log.read_text()[-2000:]
+            self.done.set_exception(RuntimeError(f"a Rust player ended with {code}:\n{said}"))
 
     def __enter__(self) -> "RustPlayer":
         return self
 
     def __exit__(self, *_: object) -> None:
         self._process.kill()
-        self._process.wait()
+        self._waiter.join()
 
 
 class Tables:
@@ -111,8 +119,23 @@ class Tables:
         ]
         self._channels = [grpc.insecure_channel(address, options) for address in addresses]
         self._stubs = [MatchStub(channel) for channel in self._channels]
-        turns = [addresses[n:] + addresses[:n] for n in range(len(addresses))]
-        self._workers = [Worker(turn) for turn in turns]
+        self._turns = [addresses[n:] + addresses[:n] for n in range(len(addresses))]
+        self._workers: list[Worker] = []
+        self._open = ExitStack()
+
+    def __enter__(self) -> "Tables":
+        with ExitStack() as starting:
+            for channel in self._channels:
+                starting.callback(channel.close)
+            self._workers = [starting.enter_context(Worker(turn)) for turn in self._turns]
+            self._open = starting.pop_all()
+        return self
+
+    def __exit__(self, failed: type[BaseException] | None, *_: object) -> None:
+        with self._open:
+            # Who waits for a match that failed would wait in vain.
+            for worker in self._workers if failed is None else []:
+                worker.stop()
 
     def play(self, folder: Path, seats: int, rng: random.Random, *, with_rust: bool) -> None:
         """Plays a match to its end, seats in turn at different servers and in two languages."""
@@ -125,26 +148,26 @@ class Tables:
         job["spectator_token"] = table.spectator_token
 
         with ExitStack() as players:
-            waits = []
+            views = []
             for place in range(seats + 1):
                 at = (home + place) % len(self._addresses)
                 kind = "play" if place < seats else "watch"
                 record = folder / f"{kind}-{place}-at-{at}.jsonl"
                 if with_rust and kind == "play" and (place + home) % 2 == 0:
-                    around = self._addresses[at:] + self._addresses[:at]
-                    servers = rng.choice([around, around[:1]])
+                    servers = rng.choice([self._turns[at], self._turns[at][:1]])
                     player = RustPlayer(servers, table.join_code, record)
-                    waits.append(players.enter_context(player).wait)
+                    views.append(players.enter_context(player).done)
                 else:
                     named = {"kind": kind, "record": str(record), "seed": rng.random()}
-                    seen = self._workers[at].view(**job, **named)
-                    waits.append(partial(seen.result, PATIENCE_SECS))
-            for wait in waits:
-                wait()
+                    views.append(self._workers[at].view(**job, **named))
+            done, waiting = futures.wait(views, PATIENCE_SECS, futures.FIRST_EXCEPTION)
 
         call = m.GetMatchRequest(match_id=table.match_id)
-        token = table.spectator_token
-        recording.write_summary(folder, self._ask(home, "GetMatch", call, token).match)
+        found = self._ask(home, "GetMatch", call, table.spectator_token).match
+        recording.write_summary(folder, found)
+        for view in done:
+            view.result()
+        assert not waiting, f"{len(waiting)} viewers did not see the end of match {folder}"
 
     def _ask(self, home: int, method: str, request: object, token: str = "") -> object:
         """Asks one server after the other, until one answers."""
@@ -156,10 +179,3 @@ class Tables:
             except grpc.RpcError as error:
                 if not is_passing(error) or place > home + 1000:
                     raise
-
-    def close(self) -> None:
-        """Lets all processes end."""
-        for worker in self._workers:
-            worker.stop()
-        for channel in self._channels:
-            channel.close()
