@@ -291,8 +291,9 @@ impl Contender {
         let took = began.elapsed().as_secs_f64();
         let (server_after, redis_after) = cpu();
         let calls = locked(times).len() as f64;
-        let micros =
-            |before: Duration, after: Duration| (after - before).as_secs_f64() * 1e6 / calls;
+        let micros = |before: Duration, after: Duration| {
+            after.saturating_sub(before).as_secs_f64() * 1e6 / calls
+        };
         Ok(Slice {
             calls_per_second: calls / took,
             server_micros: micros(server_before, server_after),
