@@ -240,11 +240,13 @@ impl TokenKeys {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
+    use tonic_types::StatusExt as _;
     use uuid::Uuid;
 
+    use super::*;
+
     fn reason(status: &Status) -> String {
-        crate::client::reason(status).expect("a reason")
+        status.get_error_details().error_info().expect("an ErrorInfo").reason.clone()
     }
 
     #[test]
