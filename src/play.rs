@@ -44,15 +44,16 @@ pub async fn play(args: PlayArgs) -> Result<(), Failure> {
     say(&format!("match {match_id}"));
 
     let mut players = JoinSet::new();
-    for SeatToken { seat, token } in seats {
-        let at = client.at(&match_id, Some(&token))?;
-        players.spawn(Player { at, seat, log: log.clone() }.play());
+    for SeatToken { seat, token } in &seats {
+        let at = client.at(&match_id, Some(token))?;
+        players.spawn(Player { at, seat: *seat, log: log.clone() }.play());
     }
     while let Some(played) = players.join_next().await {
         played??;
     }
-    let over = client.at(&match_id, None)?.get_match().await;
-    if let Some(outcome) = over.ok().and_then(|over| over.outcome) {
+    let token = seats.first().map(|seat| seat.token.as_str());
+    let over = client.at(&match_id, token)?.get_match().await?;
+    if let Some(outcome) = over.outcome {
         say(&format!(
             "over: {:?} won ({}), scores {:?}",
             outcome.winners, outcome.reason, outcome.scores
