@@ -28,9 +28,9 @@ KILLS_UNDER_WAY = 5
 
 
 @pytest.fixture
-def cluster() -> Iterator[Cluster]:
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
     """Three servers and a Redis."""
-    cluster = Cluster()
+    cluster = Cluster(tmp_path / "servers.log")
     try:
         yield cluster
     finally:
@@ -49,6 +49,7 @@ def test_no_action_is_lost_and_every_viewer_sees_all_of_it_while_servers_are_kil
     report = judge(cluster, tmp_path)
     print(report)
     assert not report.findings, report
+    assert not cluster.errors()
     assert_that_it_was_hard(report)
 
 

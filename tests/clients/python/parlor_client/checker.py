@@ -78,6 +78,7 @@ class _Match:
         self._start = 1 + self._seats
         self._frames: dict[int, list[_Frame]] = defaultdict(list)
         self._acted: dict[int, _Action] = {}
+        self._taken: dict[int, m.Event] = {}
 
     def check(self) -> None:
         for viewer in self._viewers:
@@ -87,7 +88,7 @@ class _Match:
         for action in actions:
             self._check_answers(action)
         self._check_versions(actions)
-        self._check_times(actions)
+        self._check_times()
         self._check_reads()
         self._check_waiting()
         self._replay()
@@ -220,7 +221,7 @@ class _Match:
         told: dict[int, set[tuple[int, Move]]] = defaultdict(set)
         for viewer in self._viewers:
             for line in viewer.of("update"):
-                told[line.version].update(m for event in line.update.events for m in moves_of(event))
+                told[line.version].update(*map(moves_of, line.update.events))
         for version in range(self._start + 1, max([self._found.version, *told]) + 1):
             action = self._acted.get(version)
             if action is None:
@@ -228,7 +229,7 @@ class _Match:
             elif (action.seat, action.move) not in told[version]:
                 self._find(Rule.LOST, action, version, f"viewers were told {told[version]}")
 
-    def _check_times(self, actions: list[_Action]) -> None:
+    def _check_times(self) -> None:
         """An action that was acknowledged before another was sent has the lower version."""
         acknowledged = None
         for version in sorted(self._acted, reverse=True):
@@ -255,26 +256,35 @@ class _Match:
 
     def _check_waiting(self) -> None:
         """Before the match starts, every version is a seat that was taken."""
-        joined = {line.version: line for v in self._viewers for line in v.of("joined")}
-        taken = set()
+        for version in range(2, self._start + 1):
+            self._check_taken(version)
         for version in range(1, self._start):
             for frame in self._frames[version]:
+                happened = [self._taken[version]] if version in self._taken else []
+                if frame.events is not None:
+                    self._compare_events(frame, happened)
                 expected = m.View(version=version, state=m.MATCH_STATE_WAITING)
                 self._compare_view(frame, seated(expected, frame.viewer.seat), [])
-        for version in range(2, self._start + 1):
-            told = [frame.events[0].seat_taken for frame in self._frames[version] if frame.events]
-            if not told:
-                self._find(Rule.LOST, "the match", version, "no viewer was told of it")
-                continue
-            seat, seen = told[0].seat, told[0].taken
-            taken.add(seat)
-            by = joined.get(version)
-            if by and (by.seat, by.entropy) != (seat, seen.entropy.hex()):
-                self._find(Rule.EVENTS, "the match", version, f"{told[0]}, but {by}")
-            if seen != self._found.seats[seat] or any(other != told[0] for other in told):
-                self._find(Rule.EVENTS, "the match", version, told)
-        if taken != set(range(self._seats)):
-            self._find(Rule.EVENTS, "the match", self._start, f"the seats taken are {taken}")
+        taken = sorted(event.seat_taken.seat for event in self._taken.values())
+        seated_viewers = sorted(v.seat for v in self._viewers if v.seat is not None)
+        if not taken == seated_viewers == list(range(self._seats)):
+            details = f"{taken} were taken, {seated_viewers} played"
+            self._find(Rule.EVENTS, "the match", self._start, details)
+
+    def _check_taken(self, version: int) -> None:
+        """The seat that was taken is the one that its viewer got, and that the match has."""
+        told = [frame.events[0] for frame in self._frames[version] if frame.events]
+        if not told:
+            self._find(Rule.LOST, "the match", version, "no viewer was told of it")
+            return
+        self._taken[version] = happened = max(told, key=told.count)
+        taken = happened.seat_taken
+        joined = [line for viewer in self._viewers for line in viewer.of("joined")]
+        by = [(line.seat, line.entropy) for line in joined if line.version == version]
+        if by not in ([], [(taken.seat, taken.taken.entropy.hex())]):
+            self._find(Rule.EVENTS, "the match", version, f"{taken}, but {by} joined")
+        if taken.seat >= self._seats or taken.taken != self._found.seats[taken.seat]:
+            self._find(Rule.EVENTS, "the match", version, taken)
 
     def _replay(self) -> None:
         deal = self._deal()
@@ -331,8 +341,9 @@ class _Match:
         def events(viewer: int | None) -> list[m.Event]:
             started = m.MatchStarted(commitment=self._found.commitment)
             dealt = neon.NeonEvent(dealt=game.dealt(viewer))
+            last = self._taken.get(self._start, m.Event())
             happened = [dealt, *game.events(viewer)]
-            return [m.Event(match_started=started), *map(wrapped, happened)]
+            return [last, m.Event(match_started=started), *map(wrapped, happened)]
 
         return events
 
@@ -359,19 +370,16 @@ class _Match:
                 views[seat] = view_of(game, version, seat)
                 told[seat] = events(seat)
             if frame.events is not None:
-                shown = [e for e in frame.events if not e.HasField("seat_taken")]
-                self._compare_events(frame, shown, told[seat])
+                self._compare_events(frame, told[seat])
             self._compare_view(frame, views[seat], moves if seat == game.actor else [])
             self._count("views compared")
 
-    def _compare_events(
-        self, frame: _Frame, shown: list[m.Event], expected: list[m.Event]
-    ) -> None:
-        if shown == expected:
+    def _compare_events(self, frame: _Frame, expected: list[m.Event]) -> None:
+        if frame.events == expected:
             return
-        leaks = any(hidden_cards(event, frame.viewer.seat) for event in shown)
+        leaks = any(hidden_cards(event, frame.viewer.seat) for event in frame.events)
         rule = Rule.LEAK if leaks else Rule.EVENTS
-        self._find(rule, frame.viewer.name, frame.version, f"{shown}, not {expected}")
+        self._find(rule, frame.viewer.name, frame.version, f"{frame.events}, not {expected}")
 
     def _compare_view(self, frame: _Frame, expected: m.View, moves: list[Move]) -> None:
         offered = [read_move(action) for action in frame.view.legal_actions]

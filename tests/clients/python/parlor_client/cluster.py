@@ -14,7 +14,8 @@ INSTANCES = 3
 class Cluster:
     """Three servers with one store and one token key."""
 
-    def __init__(self) -> None:
+    def __init__(self, log: Path) -> None:
+        self._log = log
         self._redis = Redis()
         key = f"cluster:{os.urandom(32).hex()}"
         self._flags = ["--store", self._redis.url, "--token-keys", key, "--heartbeat", "1s"]
@@ -25,7 +26,13 @@ class Cluster:
             self._servers.append(self._start(f"127.0.0.1:{free_port()}"))
 
     def _start(self, address: str) -> Server:
-        return Server(*self._flags, listen=address)
+        with self._log.open("a") as log:
+            return Server(*self._flags, listen=address, log=log)
+
+    def errors(self) -> list[str]:
+        """What the servers logged that should never happen."""
+        lines = self._log.read_text(encoding="utf-8").splitlines()
+        return [line for line in lines if "ERROR" in line or "panicked" in line]
 
     @property
     def addresses(self) -> list[str]:

@@ -46,7 +46,10 @@ def is_passing(error: grpc.RpcError) -> bool:
     reason = reason_of(error)
     if reason is None:
         return error.code() in PASSING
-    return error.code() == grpc.StatusCode.UNAVAILABLE or reason == "CONTENTION"
+    return error.code() == grpc.StatusCode.UNAVAILABLE or reason in (
+        "CONTENTION",
+        "DEADLINE_EXCEEDED",
+    )
 
 
 class Pauses:

@@ -22,7 +22,7 @@ from parlor_client.stubs import MatchStub
 from parlor_client.stubs import matches as m
 
 # Nothing here takes nearly so long; a test that hangs is to fail.
-PATIENCE_SECS = 120
+PATIENCE_SECS = 60
 
 
 class Worker:
@@ -67,10 +67,9 @@ class Worker:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._process.kill()
-        self._process.wait()
-        self._reader.join()
-        self._process.stdout.close()
+        with self._process:
+            self._process.kill()
+            self._reader.join()
 
 
 class RustPlayer:
@@ -87,7 +86,6 @@ class RustPlayer:
                 stderr=subprocess.STDOUT,
                 env=clean,
             )
-
         # Done when it has played to the end.
         self.done: Future = Future()
         self._waiter = threading.Thread(target=self._wait)
