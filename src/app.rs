@@ -7,18 +7,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
+use rand::RngExt as _;
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio_util::sync::CancellationToken;
 use tonic::body::Body;
 use tonic::service::Routes;
 use tonic::transport::Server;
-use tonic::transport::server::TcpIncoming;
 use tonic_health::server::HealthReporter;
 use tower::ServiceBuilder;
+use tower::util::MapRequestLayer;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 
 use crate::config::{Origins, Settings, StoreChoice};
+use crate::connections::{self, Open};
 use crate::grpc::errors::Fault;
 use crate::grpc::layers::{DeadlineLayer, LogLayer, explain};
 use crate::grpc::tokens::TokenKeys;
@@ -40,8 +42,6 @@ const MAX_HEADERS: u32 = 8 * 1024;
 /// does not answer.
 const KEEPALIVE: Duration = Duration::from_secs(30);
 const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(10);
-/// The same on the level below.
-const TCP_KEEPALIVE: Duration = Duration::from_secs(60);
 /// Connections that wait to be accepted.
 const BACKLOG: i32 = 1024;
 
@@ -62,6 +62,7 @@ pub struct App {
     settings: Settings,
     address: SocketAddr,
     listener: TcpListener,
+    open: Open,
     service: Service,
     /// What the store is, in a sentence.
     store: String,
@@ -101,7 +102,8 @@ impl App {
         let (listener, address) =
             bound.map_err(|error| StartError::Listen(settings.listen, error))?;
         let stop = CancellationToken::new();
-        Ok(Self { settings, address, listener, service, store: description, stop })
+        let open = Open::default();
+        Ok(Self { settings, address, listener, open, service, store: description, stop })
     }
 
     /// Where it listens.
@@ -130,6 +132,7 @@ impl App {
             settings: self.settings.clone(),
             address: self.address,
             listener,
+            open: self.open.clone(),
             service: self.service.clone(),
             store: self.store.clone(),
             stop: self.stop.clone(),
@@ -145,7 +148,7 @@ impl App {
     /// # Panics
     /// When called outside a runtime.
     pub async fn serve(self) -> Result<(), tonic::transport::Error> {
-        let Self { settings, listener, service, stop, .. } = self;
+        let Self { settings, listener, open, service, stop, .. } = self;
         let matches = service.matches.clone();
         let (health_reporter, health) = tonic_health::server::health_reporter();
         health_reporter.set_serving::<MatchServiceServer<Service>>().await;
@@ -160,11 +163,9 @@ impl App {
         .add_service(reflection().build_v1().expect("our own descriptors can be read"))
         .add_service(reflection().build_v1alpha().expect("our own descriptors can be read"));
 
-        let incoming = TcpIncoming::from(
-            tokio::net::TcpListener::from_std(listener).expect("a listener that does not block"),
-        )
-        .with_nodelay(Some(true))
-        .with_keepalive(Some(TCP_KEEPALIVE));
+        let listener = tokio::net::TcpListener::from_std(listener);
+        let listener = listener.expect("a listener that does not block");
+        let incoming = connections::incoming(listener, open, settings.connections);
 
         let drained = CancellationToken::new();
         let shutdown = {
@@ -184,6 +185,9 @@ impl App {
             .http2_max_header_list_size(MAX_HEADERS)
             .http2_keepalive_interval(Some(KEEPALIVE))
             .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
+            // No grace: with one, tonic would cut the connection off and never say that it should go.
+            .max_connection_age(jittered(settings.connections.age))
+            .layer(MapRequestLayer::new(connections::note_request))
             .layer(cors(&settings.cors_origins))
             .layer(tonic_web::GrpcWebLayer::new())
             .layer(LogLayer)
@@ -211,6 +215,13 @@ impl App {
             }
         }
     }
+}
+
+/// A duration up to a tenth shorter or longer, so that connections that came together, to several
+/// instances that started together, do not all come back together.
+#[expect(clippy::disallowed_methods, reason = "nothing of a match depends on it")]
+fn jittered(age: Duration) -> Duration {
+    age.mul_f64(rand::rng().random_range(0.9..=1.1))
 }
 
 /// Lets watchers leave and changes end.

@@ -185,6 +185,10 @@ pub struct ServeArgs {
     #[arg(long, env = "PARLOR_DRAIN", value_name = "TIME", default_value = "25s")]
     pub drain: String,
 
+    /// What connections and callers are allowed
+    #[command(flatten)]
+    pub limits: LimitArgs,
+
     /// How threads are used: `shared`, one scheduler for all cores, or `per-core`, one for each
     #[arg(long, env = "PARLOR_RUNTIME", value_name = "SHAPE", default_value = "shared")]
     pub runtime: String,
@@ -196,6 +200,35 @@ pub struct ServeArgs {
     /// What is logged, as in `info` or `warn,parlor=debug`
     #[arg(long, env = "PARLOR_LOG", value_name = "FILTER", default_value = "info")]
     pub log: String,
+}
+
+/// What connections and callers are allowed.
+#[derive(Args, Clone, Debug)]
+pub struct LimitArgs {
+    /// How many connections may be open at once; one more is closed as soon as it is accepted
+    #[arg(long, env = "PARLOR_CONNECTIONS", value_name = "COUNT", default_value = "2000")]
+    pub connections: String,
+
+    /// How long a connection may take until it is clear what it speaks, TLS included
+    #[arg(long, env = "PARLOR_PREFACE", value_name = "TIME", default_value = "5s")]
+    pub preface: String,
+
+    /// How long a connection may take until its first request
+    #[arg(long, env = "PARLOR_FIRST_REQUEST", value_name = "TIME", default_value = "10s")]
+    pub first_request: String,
+
+    /// How long a connection may read nothing of what is written to it
+    #[arg(long, env = "PARLOR_WRITE_STALL", value_name = "TIME", default_value = "20s")]
+    pub write_stall: String,
+
+    /// After how long a connection is asked to come back anew, give or take a tenth, so that new
+    /// instances get their share; calls under way go on
+    #[arg(long, env = "PARLOR_CONNECTION_AGE", value_name = "TIME", default_value = "10m")]
+    pub connection_age: String,
+
+    /// After how long a stream is ended with `STREAM_MAX_AGE`, to be resumed, give or take a fifth
+    #[arg(long, env = "PARLOR_STREAM_AGE", value_name = "TIME", default_value = "10m")]
+    pub stream_age: String,
 }
 
 /// What to simulate.

@@ -7,7 +7,8 @@ use std::time::Duration;
 
 use http::HeaderValue;
 
-use crate::cli::ServeArgs;
+use crate::cli::{LimitArgs, ServeArgs};
+use crate::connections;
 use crate::grpc::ApiKeys;
 use crate::grpc::tokens::TokenKeys;
 
@@ -33,6 +34,8 @@ pub struct Settings {
     pub matches: crate::matches::Settings,
     /// How long calls may take.
     pub deadlines: crate::grpc::Deadlines,
+    /// What connections are allowed.
+    pub connections: connections::Limits,
     /// The largest request, in bytes.
     pub max_request: usize,
     /// How long to wait for calls under way when told to stop.
@@ -98,6 +101,9 @@ pub enum LogFormat {
 #[error("{}", .0.join("\n"))]
 pub struct Mistakes(pub Vec<String>);
 
+/// The longest time that a setting may name: longer ones are mistakes, and cannot be reckoned with.
+const LONGEST: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
+
 /// Reads settings and notes what is wrong with them.
 #[derive(Default)]
 struct Reader {
@@ -111,8 +117,10 @@ impl Reader {
 
     fn time(&mut self, flag: &str, text: &str) -> Option<Duration> {
         let time = humantime::parse_duration(text).map_err(|error| error.to_string());
-        let time = time.and_then(|time| {
-            if time.is_zero() { Err("longer than nothing".to_owned()) } else { Ok(time) }
+        let time = time.and_then(|time| match time {
+            Duration::ZERO => Err("longer than nothing".to_owned()),
+            time if time > LONGEST => Err("at most ten years".to_owned()),
+            time => Ok(time),
         });
         self.note(flag, time)
     }
@@ -148,6 +156,8 @@ impl TryFrom<&ServeArgs> for Settings {
         let deadline = read.time("deadline", &args.deadline);
         let max_deadline = read.time("max-deadline", &args.max_deadline);
         let drain = read.time("drain", &args.drain);
+        let stream_age = read.time("stream-age", &args.limits.stream_age);
+        let connections = read_connections(&mut read, &args.limits, stream_age);
         let max_request = read.count("max-request", &args.max_request, 1024);
         let cached_matches = read.count("cached-matches", &args.cached_matches, 1);
         let shapes = [("shared", RuntimeShape::Shared), ("per-core", RuntimeShape::PerCore)];
@@ -182,6 +192,7 @@ impl TryFrom<&ServeArgs> for Settings {
                     heartbeat: heartbeat?,
                 },
                 deadlines: crate::grpc::Deadlines { default: deadline?, max: max_deadline? },
+                connections: connections?,
                 max_request: max_request?,
                 drain: drain?,
                 runtime: runtime?,
@@ -194,6 +205,34 @@ impl TryFrom<&ServeArgs> for Settings {
             _ => Err(Mistakes(read.mistakes)),
         }
     }
+}
+
+/// For how long a connection that was told to go may stay, beside the age of its last stream.
+const FAREWELL: Duration = Duration::from_secs(60);
+
+fn read_connections(
+    read: &mut Reader,
+    args: &LimitArgs,
+    stream_age: Option<Duration>,
+) -> Option<connections::Limits> {
+    let most = read.count("connections", &args.connections, 1);
+    let preface = read.time("preface", &args.preface);
+    let first_request = read.time("first-request", &args.first_request);
+    let write_stall = read.time("write-stall", &args.write_stall);
+    let age = read.time("connection-age", &args.connection_age);
+    if preface > first_request && first_request.is_some() {
+        read.mistakes.push("--preface: not more than --first-request".to_owned());
+    }
+    // Both ages have their jitter: a tenth and a fifth.
+    let hard_age = age?.mul_f64(1.1) + stream_age?.mul_f64(1.2) + FAREWELL;
+    Some(connections::Limits {
+        most: most?,
+        preface: preface?,
+        first_request: first_request?,
+        write_stall: write_stall?,
+        age: age?,
+        hard_age,
+    })
 }
 
 impl FromStr for StoreChoice {
@@ -257,6 +296,9 @@ mod tests {
             "--token-life=soon",
             "--deadline=20s",
             "--max-request=1",
+            "--connections=0",
+            "--preface=20s",
+            "--write-stall=9000000y",
             "--runtime=fast",
             "--log-format=xml",
         ])
@@ -271,6 +313,9 @@ mod tests {
                 "--api-keys",
                 "--cors-origins",
                 "--token-life",
+                "--connections",
+                "--write-stall",
+                "--preface",
                 "--max-request",
                 "--runtime",
                 "--log-format",

@@ -11,6 +11,7 @@
 //! - [`store`]: where matches are kept, as bytes and versions: in memory, or in Redis.
 //! - [`mod@matches`]: create, join, act, watch, for any game over any store. No transport.
 //! - [`grpc`]: the API: identify the caller, read the request, ask, write the answer.
+//! - [`connections`]: what comes in, before anything is known of it but how it behaves.
 //! - [`app`]: all of it put together, from [`config`] and [`cli`]; [`telemetry`] writes the logs.
 //!
 //! Beside them stand [`client`], which knows the messages ([`proto`]) and nothing of the server, and
@@ -38,6 +39,7 @@ pub mod app;
 pub mod cli;
 pub mod client;
 pub mod config;
+pub mod connections;
 pub mod games;
 pub mod grpc;
 pub mod matches;

@@ -41,6 +41,11 @@ impl Instance {
         Self { url, stop, serving }
     }
 
+    /// Its address, as `host:port`.
+    pub fn address(&self) -> &str {
+        self.url.split_once("://").expect("a URL").1
+    }
+
     /// A client of this instance alone.
     pub fn client(&self) -> Client {
         Client::new(&[&self.url]).expect("an address")

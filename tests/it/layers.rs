@@ -64,7 +64,12 @@ const LAYERS: &[Layer] = &[
     Layer { of: "store::redis", may: &["store"], never: TRANSPORT },
     Layer { of: "store", may: &[], never: TRANSPORT },
     Layer { of: "matches", may: &["rules", "store"], never: TRANSPORT },
-    Layer { of: "grpc", may: &["games", "matches", "proto", "rules", "store"], never: &[] },
+    Layer { of: "connections", may: &[], never: &[] },
+    Layer {
+        of: "grpc",
+        may: &["connections", "games", "matches", "proto", "rules", "store"],
+        never: &[],
+    },
     Layer { of: "proto", may: &[], never: &[] },
     Layer { of: "client", may: &["proto"], never: &[] },
     Layer {

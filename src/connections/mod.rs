@@ -1,0 +1,125 @@
+//! Accepted connections: how many there may be, and for how long each may say or take nothing.
+//!
+//! HTTP/2 has its own limits and signs of life, but they begin only once a caller speaks it: what
+//! says nothing at all, or reads nothing, is ended here.
+
+mod guarded;
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use futures_util::{Stream, stream};
+use socket2::{SockRef, TcpKeepalive};
+use tokio::net::{TcpListener, TcpStream};
+
+pub use self::guarded::Guarded;
+
+/// A connection that is silent for so long is asked by TCP whether it is still there.
+const TCP_KEEPALIVE: Duration = Duration::from_secs(60);
+/// How long to wait when no connection can be accepted, such as for want of file descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// What connections are allowed.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// How many there may be at once.
+    pub most: usize,
+    /// How long a caller may take until it is clear what it speaks.
+    pub preface: Duration,
+    /// How long a caller may take until its first request.
+    pub first_request: Duration,
+    /// How long a caller may read nothing of what is written to it.
+    pub write_stall: Duration,
+    /// After how long it is told to go and come back; how it does is its own affair.
+    pub age: Duration,
+    /// After how long it is ended, whatever goes on.
+    pub hard_age: Duration,
+}
+
+/// The connections that are open, counted. Clones count together.
+#[derive(Clone, Debug, Default)]
+pub struct Open(Arc<AtomicUsize>);
+
+impl Open {
+    /// Counts one more, if there may be one more.
+    fn one_more(&self, most: usize) -> Option<Slot> {
+        let one_more = |open| (open < most).then_some(open + 1);
+        let counted = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more);
+        counted.ok().map(|_| Slot(self.clone()))
+    }
+}
+
+/// A connection's place among the open ones.
+#[derive(Debug)]
+struct Slot(Open);
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        self.0.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Who is at the other end of a connection; every request of it carries this.
+#[derive(Clone, Debug)]
+pub struct Peer {
+    /// Its address.
+    pub address: SocketAddr,
+    /// Whether it has made a request.
+    asked: Arc<AtomicBool>,
+}
+
+impl Peer {
+    fn new(address: SocketAddr) -> Self {
+        Self { address, asked: Arc::default() }
+    }
+
+    fn has_asked(&self) -> bool {
+        self.asked.load(Ordering::Relaxed)
+    }
+}
+
+/// Notes on the connection that a request came through.
+pub fn note_request<B>(request: http::Request<B>) -> http::Request<B> {
+    if let Some(peer) = request.extensions().get::<Peer>()
+        && !peer.has_asked()
+    {
+        peer.asked.store(true, Ordering::Relaxed);
+    }
+    request
+}
+
+/// The connections that come in. One too many is accepted and closed, so that its caller knows.
+pub fn incoming(
+    listener: TcpListener,
+    open: Open,
+    limits: Limits,
+) -> impl Stream<Item = io::Result<Guarded<TcpStream>>> {
+    stream::unfold(listener, move |listener| {
+        let open = open.clone();
+        async move {
+            loop {
+                let (socket, address) = match listener.accept().await {
+                    Ok(accepted) => accepted,
+                    Err(error) => {
+                        tracing::warn!(%error, "a connection could not be accepted");
+                        tokio::time::sleep(ACCEPT_PAUSE).await;
+                        continue;
+                    }
+                };
+                let Some(slot) = open.one_more(limits.most) else {
+                    tracing::warn!(most = limits.most, "too many connections: one was closed");
+                    continue;
+                };
+                let keepalive = TcpKeepalive::new().with_time(TCP_KEEPALIVE);
+                let set = socket.set_nodelay(true);
+                if set.and_then(|()| SockRef::from(&socket).set_tcp_keepalive(&keepalive)).is_ok() {
+                    let guarded = Guarded::new(socket, Peer::new(address), slot, limits);
+                    return Some((Ok(guarded), listener));
+                }
+            }
+        }
+    })
+}
