@@ -22,9 +22,9 @@ use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 use crate::config::{Origins, Settings, StoreChoice};
 use crate::connections::{self, Open};
 use crate::grpc::errors::Fault;
-use crate::grpc::layers::{DeadlineLayer, LogLayer, explain};
+use crate::grpc::layers::{DeadlineLayer, LogLayer, ShedLayer, explain};
 use crate::grpc::tokens::TokenKeys;
-use crate::grpc::{Catalogs, Service};
+use crate::grpc::{Catalogs, Places, Rates, Service};
 use crate::matches::{Matches, SystemClock};
 use crate::proto;
 use crate::proto::catalog_service_server::CatalogServiceServer;
@@ -63,6 +63,7 @@ pub struct App {
     address: SocketAddr,
     listener: TcpListener,
     open: Open,
+    shed: ShedLayer,
     service: Service,
     /// What the store is, in a sentence.
     store: String,
@@ -94,6 +95,8 @@ impl App {
             token_life: settings.token_life,
             api_keys: settings.api_keys.clone(),
             deadlines: settings.deadlines,
+            places: Places::new(settings.streams),
+            rates: Rates::new(settings.rates),
         };
         let bound = listen(settings.listen).and_then(|listener| {
             let address = listener.local_addr()?;
@@ -103,7 +106,8 @@ impl App {
             bound.map_err(|error| StartError::Listen(settings.listen, error))?;
         let stop = CancellationToken::new();
         let open = Open::default();
-        Ok(Self { settings, address, listener, open, service, store: description, stop })
+        let shed = ShedLayer::new(settings.in_flight);
+        Ok(Self { settings, address, listener, open, shed, service, store: description, stop })
     }
 
     /// Where it listens.
@@ -133,6 +137,7 @@ impl App {
             address: self.address,
             listener,
             open: self.open.clone(),
+            shed: self.shed.clone(),
             service: self.service.clone(),
             store: self.store.clone(),
             stop: self.stop.clone(),
@@ -148,7 +153,7 @@ impl App {
     /// # Panics
     /// When called outside a runtime.
     pub async fn serve(self) -> Result<(), tonic::transport::Error> {
-        let Self { settings, listener, open, service, stop, .. } = self;
+        let Self { settings, listener, open, shed, service, stop, .. } = self;
         let matches = service.matches.clone();
         let (health_reporter, health) = tonic_health::server::health_reporter();
         health_reporter.set_serving::<MatchServiceServer<Service>>().await;
@@ -191,6 +196,7 @@ impl App {
             .layer(cors(&settings.cors_origins))
             .layer(tonic_web::GrpcWebLayer::new())
             .layer(LogLayer)
+            .layer(shed)
             .layer(
                 ServiceBuilder::new()
                     .map_response(move |response| explain(response, max_request))
@@ -270,7 +276,8 @@ fn cors(origins: &Origins) -> CorsLayer {
         .allow_methods([http::Method::POST])
         .allow_headers(AllowHeaders::mirror_request())
         .expose_headers(
-            ["grpc-status", "grpc-message", "grpc-status-details-bin"].map(HeaderName::from_static),
+            ["grpc-status", "grpc-message", "grpc-status-details-bin", "grpc-retry-pushback-ms"]
+                .map(HeaderName::from_static),
         )
         .max_age(Duration::from_secs(60 * 60))
 }

@@ -229,6 +229,54 @@ pub struct LimitArgs {
     /// After how long a stream is ended with `STREAM_MAX_AGE`, to be resumed, give or take a fifth
     #[arg(long, env = "PARLOR_STREAM_AGE", value_name = "TIME", default_value = "10m")]
     pub stream_age: String,
+
+    /// How many streams a seat may have, or `off`; the oldest is ended for the newest
+    #[arg(long, env = "PARLOR_SEAT_STREAMS", value_name = "COUNT", default_value = "2")]
+    pub seat_streams: String,
+
+    /// How many spectators a match may have at this instance, or `off`
+    #[arg(long, env = "PARLOR_SPECTATORS", value_name = "COUNT", default_value = "64")]
+    pub spectators: String,
+
+    /// How many streams this instance may have, or `off`
+    #[arg(long, env = "PARLOR_STREAMS", value_name = "COUNT", default_value = "10000")]
+    pub streams: String,
+
+    /// Whether callers are held to the rates below: `on`, or `off` where something in front does it
+    #[arg(long, env = "PARLOR_RATE_LIMITS", value_name = "SWITCH", default_value = "on")]
+    pub rate_limits: String,
+
+    /// How often a seat may act, as in `10/s:20`, with so many at once; each rate can be `off`
+    #[arg(long, env = "PARLOR_SEAT_RATE", value_name = "RATE", default_value = "10/s:20")]
+    pub seat_rate: String,
+
+    /// How often all seats of a match may act together
+    #[arg(long, env = "PARLOR_MATCH_RATE", value_name = "RATE", default_value = "50/s")]
+    pub match_rate: String,
+
+    /// How often an API key may create matches, or an address where no key is asked for
+    #[arg(long, env = "PARLOR_CREATE_RATE", value_name = "RATE", default_value = "5/s:20")]
+    pub create_rate: String,
+
+    /// How often all may create matches together
+    #[arg(long, env = "PARLOR_CREATE_RATE_ALL", value_name = "RATE", default_value = "100/s")]
+    pub create_rate_all: String,
+
+    /// How often a seat may open streams
+    #[arg(long, env = "PARLOR_STREAM_RATE", value_name = "RATE", default_value = "1/s:5")]
+    pub stream_rate: String,
+
+    /// How often an address may show tokens or API keys that are not valid; good ones go on working
+    #[arg(long, env = "PARLOR_GUESS_RATE", value_name = "RATE", default_value = "10/min")]
+    pub guess_rate: String,
+
+    /// How many calls are worked on at once, or `off`; one more is refused with `OVERLOADED`
+    #[arg(long, env = "PARLOR_IN_FLIGHT", value_name = "COUNT", default_value = "256")]
+    pub in_flight: String,
+
+    /// Over how long viewers spread their return when this instance stops
+    #[arg(long, env = "PARLOR_RECONNECT_SPREAD", value_name = "TIME", default_value = "5s")]
+    pub reconnect_spread: String,
 }
 
 /// What to simulate.

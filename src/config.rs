@@ -9,8 +9,8 @@ use http::HeaderValue;
 
 use crate::cli::{LimitArgs, ServeArgs};
 use crate::connections;
-use crate::grpc::ApiKeys;
 use crate::grpc::tokens::TokenKeys;
+use crate::grpc::{ApiKeys, Rate, RateLimits, StreamLimits};
 
 /// The exit code for settings that cannot be: `EX_CONFIG` of sysexits.h.
 pub const EXIT_CONFIG: u8 = 78;
@@ -36,6 +36,12 @@ pub struct Settings {
     pub deadlines: crate::grpc::Deadlines,
     /// What connections are allowed.
     pub connections: connections::Limits,
+    /// What streams are allowed.
+    pub streams: StreamLimits,
+    /// How often callers may do what.
+    pub rates: RateLimits,
+    /// How many calls are worked on at once; nothing for no limit.
+    pub in_flight: Option<usize>,
     /// The largest request, in bytes.
     pub max_request: usize,
     /// How long to wait for calls under way when told to stop.
@@ -130,6 +136,23 @@ impl Reader {
         self.note(flag, count.ok_or_else(|| format!("a number, at least {least}")))
     }
 
+    /// A limit that can be switched off.
+    #[expect(clippy::option_option, reason = "what was read, if it can be: perhaps no limit")]
+    fn most(&mut self, flag: &str, text: &str) -> Option<Option<usize>> {
+        let most = match text {
+            "off" => Some(None),
+            text => text.parse::<usize>().ok().filter(|&most| most > 0).map(Some),
+        };
+        self.note(flag, most.ok_or("a number, at least 1, or `off`"))
+    }
+
+    /// A rate that can be switched off.
+    #[expect(clippy::option_option, reason = "what was read, if it can be: perhaps no limit")]
+    fn rate(&mut self, flag: &str, text: &str) -> Option<Option<Rate>> {
+        let rate = if text == "off" { Ok(None) } else { text.parse().map(Some) };
+        self.note(flag, rate.map_err(|error| format!("{error}; or `off`")))
+    }
+
     fn choice<T: Copy>(&mut self, flag: &str, text: &str, choices: &[(&str, T)]) -> Option<T> {
         let found = choices.iter().find(|(name, _)| *name == text).map(|&(_, choice)| choice);
         let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
@@ -158,6 +181,9 @@ impl TryFrom<&ServeArgs> for Settings {
         let drain = read.time("drain", &args.drain);
         let stream_age = read.time("stream-age", &args.limits.stream_age);
         let connections = read_connections(&mut read, &args.limits, stream_age);
+        let streams = read_streams(&mut read, &args.limits);
+        let rates = read_rates(&mut read, &args.limits);
+        let in_flight = read.most("in-flight", &args.limits.in_flight);
         let max_request = read.count("max-request", &args.max_request, 1024);
         let cached_matches = read.count("cached-matches", &args.cached_matches, 1);
         let shapes = [("shared", RuntimeShape::Shared), ("per-core", RuntimeShape::PerCore)];
@@ -190,9 +216,13 @@ impl TryFrom<&ServeArgs> for Settings {
                     keep_over: keep_over?,
                     cached_matches: cached_matches?,
                     heartbeat: heartbeat?,
+                    stream_age: stream_age?,
                 },
                 deadlines: crate::grpc::Deadlines { default: deadline?, max: max_deadline? },
                 connections: connections?,
+                streams: streams?,
+                rates: rates?,
+                in_flight: in_flight?,
                 max_request: max_request?,
                 drain: drain?,
                 runtime: runtime?,
@@ -233,6 +263,38 @@ fn read_connections(
         age: age?,
         hard_age,
     })
+}
+
+fn read_streams(read: &mut Reader, args: &LimitArgs) -> Option<StreamLimits> {
+    let of_seat = read.most("seat-streams", &args.seat_streams);
+    let of_spectators = read.most("spectators", &args.spectators);
+    let of_instance = read.most("streams", &args.streams);
+    let spread = read.time("reconnect-spread", &args.reconnect_spread);
+    Some(StreamLimits {
+        of_seat: of_seat?,
+        of_spectators: of_spectators?,
+        of_instance: of_instance?,
+        spread: spread?,
+    })
+}
+
+fn read_rates(read: &mut Reader, args: &LimitArgs) -> Option<RateLimits> {
+    let enforced = read.choice("rate-limits", &args.rate_limits, &[("on", true), ("off", false)]);
+    let acts = read.rate("seat-rate", &args.seat_rate);
+    let match_acts = read.rate("match-rate", &args.match_rate);
+    let creations = read.rate("create-rate", &args.create_rate);
+    let all_creations = read.rate("create-rate-all", &args.create_rate_all);
+    let opens = read.rate("stream-rate", &args.stream_rate);
+    let guesses = read.rate("guess-rate", &args.guess_rate);
+    let limits = RateLimits {
+        acts: acts?,
+        match_acts: match_acts?,
+        creations: creations?,
+        all_creations: all_creations?,
+        opens: opens?,
+        guesses: guesses?,
+    };
+    Some(if enforced? { limits } else { RateLimits::default() })
 }
 
 impl FromStr for StoreChoice {
@@ -299,6 +361,10 @@ mod tests {
             "--connections=0",
             "--preface=20s",
             "--write-stall=9000000y",
+            "--seat-streams=0",
+            "--rate-limits=maybe",
+            "--create-rate=5",
+            "--in-flight=none",
             "--runtime=fast",
             "--log-format=xml",
         ])
@@ -316,6 +382,10 @@ mod tests {
                 "--connections",
                 "--write-stall",
                 "--preface",
+                "--seat-streams",
+                "--rate-limits",
+                "--create-rate",
+                "--in-flight",
                 "--max-request",
                 "--runtime",
                 "--log-format",

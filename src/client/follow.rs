@@ -3,15 +3,19 @@
 use std::time::Duration;
 
 use backon::BackoffBuilder as _;
+use tokio::time::Instant;
 use tonic::{Request, Status, Streaming};
 
 use super::AtMatch;
-use super::retry::is_passing;
+use super::retry::{asked, is_passing};
 use crate::proto::stream_view_response::Message;
 use crate::proto::{EndReason, Event, SnapshotReason, StreamViewRequest, StreamViewResponse, View};
 
 /// A stream that is silent for so long is given up: the server sends a sign of life far more often.
 const SILENCE: Duration = Duration::from_secs(45);
+
+/// A server that asks to be left alone for longer than this is not obeyed.
+const LONGEST_PAUSE: Duration = Duration::from_secs(10);
 
 /// What a follower is told.
 #[derive(Clone, Debug, PartialEq)]
@@ -43,6 +47,8 @@ pub struct Follow {
     version: u64,
     resumed: u32,
     stream: Option<Streaming<StreamViewResponse>>,
+    /// Until when a server that ended the stream asked to wait.
+    not_before: Option<Instant>,
     ended: bool,
 }
 
@@ -55,6 +61,7 @@ impl Follow {
             version: 0,
             resumed: 0,
             stream: None,
+            not_before: None,
             ended: false,
         }
     }
@@ -87,7 +94,8 @@ impl Follow {
                 Err(status) => {
                     self.stream = None;
                     let pause = if is_passing(&status) { pauses.next() } else { None };
-                    tokio::time::sleep(pause.ok_or(status)?).await;
+                    let Some(pause) = pause else { return Err(status) };
+                    tokio::time::sleep(asked(&status, pause)).await;
                 }
             }
         }
@@ -96,6 +104,10 @@ impl Follow {
 
     async fn receive(&mut self) -> Result<Option<StreamViewResponse>, Status> {
         if self.stream.is_none() {
+            if let Some(at) = self.not_before {
+                tokio::time::sleep_until(at).await;
+                self.not_before = None;
+            }
             let mut request = Request::new(StreamViewRequest {
                 match_id: self.at.match_id.clone(),
                 resume_token: self.resume_token.clone(),
@@ -129,7 +141,9 @@ impl Follow {
             }
             Message::Heartbeat(_) => None,
             Message::End(end) => {
-                self.ended = end.reason() != EndReason::Draining;
+                self.ended = !matches!(end.reason(), EndReason::Draining | EndReason::StreamMaxAge);
+                let pause = Duration::from_millis(end.after_ms.into()).min(LONGEST_PAUSE);
+                self.not_before = Some(Instant::now() + pause);
                 None
             }
         }

@@ -6,6 +6,9 @@ use backon::{ExponentialBuilder, Retryable as _};
 use tonic::{Code, Response, Status};
 use tonic_types::StatusExt as _;
 
+/// A service that asks for a longer pause than this is asked again all the same.
+const LONGEST_PUSHBACK: Duration = Duration::from_secs(10);
+
 /// For how long a client keeps trying.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
@@ -42,8 +45,18 @@ impl Patience {
     where
         F: Future<Output = Result<Response<T>, Status>>,
     {
-        Ok(call.retry(self.pauses()).when(is_passing).await?.into_inner())
+        let tries = call.retry(self.pauses()).when(is_passing);
+        Ok(tries
+            .adjust(|status, pause| pause.map(|pause| asked(status, pause)))
+            .await?
+            .into_inner())
     }
+}
+
+/// The pause, or the longer one that the service asks for.
+pub(super) fn asked(status: &Status, pause: Duration) -> Duration {
+    let delay = status.get_details_retry_info().and_then(|retry| retry.retry_delay);
+    delay.map_or(pause, |delay| pause.max(delay.min(LONGEST_PUSHBACK)))
 }
 
 /// Whether trying again may help. Every request can be repeated safely, so it may where the service
@@ -54,7 +67,7 @@ pub(super) fn is_passing(status: &Status) -> bool {
     match details.error_info() {
         Some(info) => {
             status.code() == Code::Unavailable
-                || matches!(info.reason.as_str(), "OUTCOME_UNKNOWN" | "CONTENTION")
+                || matches!(info.reason.as_str(), "OUTCOME_UNKNOWN" | "CONTENTION" | "RATE_LIMITED")
         }
         None => matches!(
             status.code(),

@@ -9,7 +9,9 @@ use std::time::Duration;
 
 use rand::RngExt as _;
 use tonic::{Code, Status};
-use tonic_types::{ErrorDetails, FieldViolation, PreconditionViolation, StatusExt as _};
+use tonic_types::{
+    ErrorDetails, FieldViolation, PreconditionViolation, QuotaViolation, StatusExt as _,
+};
 
 use crate::games::wire::BadField;
 use crate::matches::Error;
@@ -80,6 +82,9 @@ faults! {
     DATA_CORRUPT = DataLoss "the stored match cannot be read";
     RULES_PANIC = Internal "the rules failed on this match";
     PANIC = Internal "the service failed on this request";
+    RATE_LIMITED = ResourceExhausted "this was done too often: try again later";
+    OVERLOADED = Unavailable "there are too many calls at once: try again";
+    STREAM_QUOTA = ResourceExhausted "there are too many streams; the details say of what";
     STORE_UNAVAILABLE = Unavailable "the store cannot be reached: try again";
     STORE_FAILOVER = Unavailable "the store is failing over: try again";
     STORE_FULL = ResourceExhausted "the store is full";
@@ -111,6 +116,28 @@ impl Fault {
         #[expect(clippy::disallowed_methods, reason = "callers that fail together come back apart")]
         let delay = Duration::from_millis(rand::rng().random_range(200..=1000));
         self.with(ErrorDetails::with_retry_info(Some(delay)))
+    }
+
+    /// The status that names of what there is too much.
+    #[must_use]
+    pub fn with_quota(self, subject: &str) -> Status {
+        let violation = QuotaViolation::new(subject, self.message);
+        self.with(ErrorDetails::with_quota_failure(vec![violation]))
+    }
+
+    /// The status that names what was done too often, and how long to wait before doing it again.
+    /// Callers that have to wait equally long come back apart.
+    #[must_use]
+    pub fn with_pushback(self, subject: &str, wait: Duration) -> Status {
+        #[expect(clippy::disallowed_methods, reason = "callers that fail together come back apart")]
+        let wait = wait.mul_f64(rand::rng().random_range(1.0..=1.1));
+        let wait = Duration::from_millis(wait.as_millis() as u64 + 1);
+        let mut details = ErrorDetails::with_retry_info(Some(wait));
+        details.set_quota_failure(vec![QuotaViolation::new(subject, self.message)]);
+        let mut status = self.with(details);
+        let pushback = u64::try_from(wait.as_millis()).unwrap_or(u64::MAX).into();
+        status.metadata_mut().insert("grpc-retry-pushback-ms", pushback);
+        status
     }
 
     fn with(self, mut details: ErrorDetails) -> Status {

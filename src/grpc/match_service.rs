@@ -1,9 +1,10 @@
 //! The match service.
 
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::time::Duration;
 
-use futures_util::{Stream, stream};
+use futures_util::{FutureExt as _, Stream, stream};
 use tonic::{Request, Response, Status};
 use uuid::Uuid;
 
@@ -12,13 +13,16 @@ use super::errors::{Fault, invalid_field};
 use super::fields::{Fields, match_id};
 use super::identity::{self, ApiKeys};
 use super::messages::{write_events, write_match, write_message, write_view};
+use super::places::{Place, Places};
+use super::rates::Rates;
 use super::resume;
 use super::tokens::TokenKeys;
+use crate::connections::Peer;
 use crate::games::AnyGame;
 use crate::games::wire::{BadField, Wire as _, read_seat, read_seat_count, write_seat};
 use crate::matches::{
-    Answer, Beginning, Create, Created, Join, JoinCode, Joined, Matches, NewPlayer, Record, Submit,
-    Visibility, Watcher,
+    Answer, Beginning, Caller, Create, Created, EndReason, Join, JoinCode, Joined, Matches,
+    NewPlayer, Record, Submit, Visibility, Watcher,
 };
 use crate::proto;
 use crate::proto::match_service_server::MatchService;
@@ -38,6 +42,10 @@ pub struct Service {
     pub api_keys: ApiKeys,
     /// How long calls may take.
     pub deadlines: Deadlines,
+    /// The streams that are open.
+    pub places: Places,
+    /// How often callers did what.
+    pub rates: Rates,
 }
 
 type Replies = Pin<Box<dyn Stream<Item = Result<proto::StreamViewResponse, Status>> + Send>>;
@@ -48,7 +56,14 @@ impl MatchService for Service {
         &self,
         request: Request<proto::CreateMatchRequest>,
     ) -> Result<Response<proto::CreateMatchResponse>, Status> {
-        let principal = self.api_keys.principal(request.metadata())?;
+        let principal = self.api_keys.principal(request.metadata());
+        let principal = principal.map_err(|status| self.counted(&request, status))?;
+        let creator = if self.api_keys.is_open() {
+            address(&request).map_or_else(String::new, |address| address.to_string())
+        } else {
+            principal.clone()
+        };
+        self.rates.create(&creator)?;
         let create = read_create(request.get_ref(), principal)?;
         self.deadlines
             .keep(request.extensions(), Fault::OUTCOME_UNKNOWN, async {
@@ -75,7 +90,7 @@ impl MatchService for Service {
     ) -> Result<Response<proto::RenewTokenResponse>, Status> {
         let message = request.get_ref();
         let id = match_id(&message.match_id)?;
-        let (seat, epoch) = identity::seat(&self.tokens, request.metadata(), id)?;
+        let (seat, epoch) = self.seat(&request, id)?;
         let mut fields = Fields::default();
         let request_id = fields.uuid("request_id", &message.request_id);
         let Some(request_id) = request_id else { return Err(fields.status()) };
@@ -95,7 +110,8 @@ impl MatchService for Service {
         request: Request<proto::SubmitActionRequest>,
     ) -> Result<Response<proto::SubmitActionResponse>, Status> {
         let id = match_id(&request.get_ref().match_id)?;
-        let (seat, epoch) = identity::seat(&self.tokens, request.metadata(), id)?;
+        let (seat, epoch) = self.seat(&request, id)?;
+        self.rates.act(id, seat)?;
         let submit = read_submit(request.get_ref(), seat, epoch)?;
         self.deadlines
             .keep(request.extensions(), Fault::OUTCOME_UNKNOWN, async {
@@ -110,7 +126,7 @@ impl MatchService for Service {
         request: Request<proto::GetViewRequest>,
     ) -> Result<Response<proto::GetViewResponse>, Status> {
         let id = match_id(&request.get_ref().match_id)?;
-        let caller = identity::caller(&self.tokens, request.metadata(), id)?;
+        let caller = self.caller(&request, id)?;
         self.deadlines
             .keep(request.extensions(), Fault::DEADLINE_EXCEEDED, async {
                 let (live, viewer) = self.matches.look(id, caller).await?;
@@ -125,7 +141,7 @@ impl MatchService for Service {
         request: Request<proto::GetMatchRequest>,
     ) -> Result<Response<proto::GetMatchResponse>, Status> {
         let id = match_id(&request.get_ref().match_id)?;
-        let caller = identity::caller(&self.tokens, request.metadata(), id)?;
+        let caller = self.caller(&request, id)?;
         self.deadlines
             .keep(request.extensions(), Fault::DEADLINE_EXCEEDED, async {
                 let (live, _) = self.matches.look(id, caller).await?;
@@ -142,47 +158,87 @@ impl MatchService for Service {
         request: Request<proto::StreamViewRequest>,
     ) -> Result<Response<Replies>, Status> {
         let id = match_id(&request.get_ref().match_id)?;
-        let caller = identity::caller(&self.tokens, request.metadata(), id)?;
+        let caller = self.caller(&request, id)?;
+        if let Caller::Seat(seat, _) = caller {
+            self.rates.open(id, seat)?;
+        }
         let beginning = self.read_beginning(id, request.get_ref()).map_err(invalid_field)?;
+        let place = self.places.take(id, caller)?;
         let watcher = self
             .deadlines
             .keep(request.extensions(), Fault::DEADLINE_EXCEEDED, async {
                 Ok(self.matches.watch(id, caller, beginning).await?)
             })
             .await?;
+        place.settle();
         let deadline = deadline::of(request.extensions());
-        Ok(Response::new(replies(watcher, id, self.tokens.clone(), deadline)))
+        let pause = self.places.pause();
+        Ok(Response::new(replies(watcher, id, self.tokens.clone(), deadline, place, pause)))
     }
 }
 
-/// What a watcher is told, until the deadline, if there is one.
+/// Where a request came from.
+fn address<T>(request: &Request<T>) -> Option<IpAddr> {
+    request.extensions().get::<Peer>().map(|peer| peer.address.ip())
+}
+
+/// What a watcher is told, until the deadline, if there is one, or until it has to make place.
 fn replies(
     watcher: Watcher<AnyGame>,
     id: MatchId,
     tokens: TokenKeys,
     deadline: Option<tokio::time::Instant>,
+    place: Place,
+    pause: Duration,
 ) -> Replies {
-    Box::pin(stream::unfold(Some(watcher), move |watcher| {
-        let tokens = tokens.clone();
+    let late = async move {
+        match deadline {
+            Some(deadline) => tokio::time::sleep_until(deadline).await,
+            None => std::future::pending().await,
+        }
+    };
+    let late = Box::pin(late.shared());
+    Box::pin(stream::unfold(Some((watcher, place)), move |watching| {
+        let (tokens, late) = (tokens.clone(), late.clone());
         async move {
-            let mut watcher = watcher?;
-            let next = match deadline {
-                Some(deadline) => tokio::time::timeout_at(deadline, watcher.next()).await,
-                None => Ok(watcher.next().await),
-            };
-            let Ok(next) = next else {
-                return Some((Err(Fault::DEADLINE_EXCEEDED.status()), None));
+            let (mut watcher, place) = watching?;
+            let next = tokio::select! {
+                biased;
+                () = late => return Some((Err(Fault::DEADLINE_EXCEEDED.status()), None)),
+                () = place.superseded() => watcher.leave(EndReason::Superseded),
+                next = watcher.next() => next,
             };
             let (version, resume_token) = match watcher.position() {
                 Some(position) => (position.version, resume::write(&tokens, id, position)),
                 None => (0, Vec::new()),
             };
-            Some((Ok(write_message(&next?, version, resume_token)), Some(watcher)))
+            let reply = write_message(&next?, version, resume_token, pause);
+            Some((Ok(reply), Some((watcher, place))))
         }
     }))
 }
 
 impl Service {
+    fn caller<T>(&self, request: &Request<T>, id: MatchId) -> Result<Caller, Status> {
+        let caller = identity::caller(&self.tokens, request.metadata(), id);
+        caller.map_err(|status| self.counted(request, status))
+    }
+
+    fn seat<T>(&self, request: &Request<T>, id: MatchId) -> Result<(Seat, u32), Status> {
+        let seat = identity::seat(&self.tokens, request.metadata(), id);
+        seat.map_err(|status| self.counted(request, status))
+    }
+
+    /// The status, or another one for whoever has guessed too often.
+    fn counted<T>(&self, request: &Request<T>, status: Status) -> Status {
+        let guesses = [Fault::TOKEN_INVALID, Fault::API_KEY_INVALID];
+        if guesses.iter().any(|fault| fault.message == status.message()) {
+            self.rates.guess(address(request)).err().unwrap_or(status)
+        } else {
+            status
+        }
+    }
+
     fn read_beginning(
         &self,
         id: MatchId,

@@ -1,5 +1,7 @@
 //! Matches, views and events as messages.
 
+use std::time::Duration;
+
 use crate::games::AnyGame;
 use crate::games::wire::{Wire as _, write_seat};
 use crate::matches::{
@@ -110,11 +112,12 @@ fn write_event(seen: &Seen<AnyGame>) -> proto::Event {
     proto::Event { event: Some(event) }
 }
 
-/// A message of a stream, at this version.
+/// A message of a stream, at this version; a viewer that is told to leave is to pause for so long.
 pub(super) fn write_message(
     message: &Message<AnyGame>,
     version: Version,
     resume_token: Vec<u8>,
+    pause: Duration,
 ) -> proto::StreamViewResponse {
     let message = match message {
         Message::Snapshot(view, reason) => MessageArm::Snapshot(proto::Snapshot {
@@ -136,8 +139,14 @@ pub(super) fn write_message(
                 EndReason::MatchExpired => proto::EndReason::MatchExpired,
                 EndReason::Draining => proto::EndReason::Draining,
                 EndReason::TokenRevoked => proto::EndReason::TokenRevoked,
+                EndReason::MaxAge => proto::EndReason::StreamMaxAge,
+                EndReason::Superseded => proto::EndReason::StreamSuperseded,
             }
             .into(),
+            after_ms: match reason {
+                EndReason::Draining => u32::try_from(pause.as_millis()).unwrap_or(u32::MAX),
+                _ => 0,
+            },
         }),
     };
     proto::StreamViewResponse { version, resume_token, message: Some(message) }

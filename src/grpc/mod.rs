@@ -12,6 +12,8 @@ mod identity;
 pub mod layers;
 mod match_service;
 mod messages;
+mod places;
+mod rates;
 mod resume;
 pub mod tokens;
 
@@ -19,3 +21,5 @@ pub use self::catalog_service::Catalogs;
 pub use self::deadline::Deadlines;
 pub use self::identity::ApiKeys;
 pub use self::match_service::Service;
+pub use self::places::{Places, StreamLimits};
+pub use self::rates::{BadRate, Rate, RateLimits, Rates};

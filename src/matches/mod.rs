@@ -63,6 +63,8 @@ pub struct Settings {
     pub cached_matches: usize,
     /// How often a watcher of a quiet match gets a sign of life, give or take an eighth.
     pub heartbeat: Duration,
+    /// After how long a watcher is told to come back, give or take a fifth.
+    pub stream_age: Duration,
 }
 
 impl Default for Settings {
@@ -72,6 +74,7 @@ impl Default for Settings {
             keep_over: Duration::from_secs(6 * 60 * 60),
             cached_matches: 10_000,
             heartbeat: Duration::from_secs(15),
+            stream_age: Duration::from_secs(600),
         }
     }
 }

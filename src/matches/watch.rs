@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::change::{PAGE, asked};
 use super::history::{Frame, Live};
-use super::jitter::about;
+use super::jitter::{about, within_a_fifth};
 use super::reader::{Ahead, Reader};
 use super::{Caller, Error, MatchView, Matches, Seen, State};
 use crate::rules::{Game, Viewer};
@@ -60,6 +60,10 @@ pub enum EndReason {
     Draining,
     /// The token that the watcher came with was replaced.
     TokenRevoked,
+    /// It has lasted long enough: another instance may have more room for it.
+    MaxAge,
+    /// Another has taken its place.
+    Superseded,
 }
 
 /// Follows a match for one viewer: every version once, in order.
@@ -81,6 +85,8 @@ pub struct Watcher<G: Game> {
     snapshot: Option<SnapshotReason>,
     ended: bool,
     heartbeat: Instant,
+    /// When it has lasted long enough.
+    until: Instant,
     draining: CancellationToken,
 }
 
@@ -135,6 +141,7 @@ impl<G: Game> Matches<G> {
             snapshot,
             ended: false,
             heartbeat: Instant::now(),
+            until: Instant::now() + within_a_fifth(self.inner.settings.stream_age),
             draining: self.inner.draining.clone(),
         };
         watcher.put_off_heartbeat();
@@ -207,6 +214,9 @@ impl<G: Game> Watcher<G> {
             tokio::select! {
                 biased;
                 () = self.draining.cancelled() => return Some(self.end(EndReason::Draining)),
+                () = tokio::time::sleep_until(self.until) => {
+                    return Some(self.end(EndReason::MaxAge));
+                }
                 _ = self.news.changed() => {}
                 () = tokio::time::sleep_until(self.heartbeat) => {
                     self.put_off_heartbeat();
@@ -241,6 +251,11 @@ impl<G: Game> Watcher<G> {
         let view = latest.view(self.viewer);
         self.at = Some(latest);
         Message::Snapshot(view, SnapshotReason::HistoryForked)
+    }
+
+    /// Tells it no more, for a reason that is not the match's; nothing, if it has ended before.
+    pub fn leave(&mut self, reason: EndReason) -> Option<Message<G>> {
+        if self.ended { None } else { Some(self.end(reason)) }
     }
 
     fn end(&mut self, reason: EndReason) -> Message<G> {

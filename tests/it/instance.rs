@@ -32,7 +32,11 @@ impl Instance {
     /// Starts an instance over a store, with more flags.
     pub fn start(store: Arc<dyn Store>, flags: &[&str]) -> Self {
         let words = ["parlor", "--listen=127.0.0.1:0", "--drain=5s", KEY];
-        let cli = Cli::try_parse_from(words.iter().chain(flags)).expect("flags that exist");
+        // Tests act faster than people, but for those that are about that.
+        let limited = flags.iter().any(|flag| flag.contains("-rate"));
+        let unlimited: &[&str] = if limited { &[] } else { &["--rate-limits=off"] };
+        let words = words.iter().chain(unlimited).chain(flags);
+        let cli = Cli::try_parse_from(words).expect("flags that exist");
         let settings = Settings::try_from(&cli.serve).expect("good settings");
         let app = App::over(store, settings).expect("a free port");
         let (url, stop) = (format!("http://{}", app.address()), app.stopper());

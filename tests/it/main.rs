@@ -7,11 +7,13 @@ mod connections;
 mod forks;
 mod instance;
 mod layers;
+mod overload;
 mod redis_faults;
 mod redis_server;
 mod simulate;
 mod store_contract;
 mod store_down;
+mod stream_limits;
 mod streams;
 mod verification;
 

@@ -2,10 +2,12 @@
 
 mod deadline;
 mod log;
+mod shed;
 mod transport_faults;
 
 pub use self::deadline::DeadlineLayer;
 pub use self::log::LogLayer;
+pub use self::shed::ShedLayer;
 pub use self::transport_faults::explain;
 
 /// The status that a response begins with, if it is already the end: a refusal has no body.

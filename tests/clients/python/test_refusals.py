@@ -33,6 +33,7 @@ NEED_A_FAULT = {
     "DATA_CORRUPT",
     "HISTORY_FORKED",
     "OUTCOME_UNKNOWN",
+    "OVERLOADED",
     "PANIC",
     "RULES_PANIC",
     "RULES_VERSION_RETIRED",
@@ -618,3 +619,33 @@ def test_a_request_id_stands_for_one_request(server: Server) -> None:
     metadata = bearer(renewed.seat_token.token)
     ask = partial(server.matches.RenewToken, renew, metadata=metadata)
     refused("INVALID_ARGUMENT", "REQUEST_ID_REUSED", ask)
+
+
+# What was done too often
+
+
+@provokes("RATE_LIMITED")
+def test_who_is_too_fast_is_told_how_long_to_wait() -> None:
+    with Server("--rate-limits", "on", "--seat-rate", "1/min") as hurried:
+        table = two_seats(hurried)
+        act(hurried, table, 0)
+        submit = table.action(play(1))
+        ask = partial(hurried.matches.SubmitAction, submit, metadata=bearer(table.tokens[0]))
+        refusal = refused("RESOURCE_EXHAUSTED", "RATE_LIMITED", ask)
+        assert refusal.details["RetryInfo"].retry_delay.seconds > 30
+        (violation,) = refusal.details["QuotaFailure"].violations
+        assert violation.subject == "actions of the seat"
+
+
+@provokes("STREAM_QUOTA")
+def test_only_so_many_watch_a_match() -> None:
+    with Server("--spectators", "1") as small:
+        table = two_seats(small)
+        request = m.StreamViewRequest(match_id=table.match_id)
+        first = small.matches.StreamView(request)
+        next(first)
+        ask = partial(next, small.matches.StreamView(request))
+        refusal = refused("RESOURCE_EXHAUSTED", "STREAM_QUOTA", ask)
+        (violation,) = refusal.details["QuotaFailure"].violations
+        assert violation.subject == "spectators of the match"
+        first.cancel()

@@ -24,6 +24,8 @@ export async function startServer(...flags) {
   const env = Object.fromEntries(
     Object.entries(process.env).filter(([name]) => !name.startsWith("PARLOR_")),
   );
+  // Tests act faster than people.
+  env.PARLOR_RATE_LIMITS = "off";
   const server = spawn(
     setting("PARLOR_BIN"),
     ["--listen", "127.0.0.1:0", "--log", "warn", "--drain", "5s", ...flags],

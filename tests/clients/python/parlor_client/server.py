@@ -24,6 +24,8 @@ class Server:
         self, *flags: str, listen: str = "127.0.0.1:0", log: IO[str] | None = None
     ) -> None:
         clean = {name: value for name, value in os.environ.items() if "PARLOR" not in name}
+        # Tests act faster than people, but for those that are about that.
+        clean["PARLOR_RATE_LIMITS"] = "off"
         self._process = subprocess.Popen(
             [BINARY, "--listen", listen, "--log", "warn", "--drain", "5s", *flags],
             stdout=subprocess.PIPE,
