@@ -20,7 +20,7 @@ use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 
 use crate::config::{Origins, Settings, StoreChoice};
-use crate::connections::{self, Open};
+use crate::connections::{self, BadCertificates, Open, Tls};
 use crate::grpc::errors::Fault;
 use crate::grpc::layers::{DeadlineLayer, LogLayer, ShedLayer, explain};
 use crate::grpc::tokens::TokenKeys;
@@ -51,6 +51,9 @@ pub enum StartError {
     /// The address cannot be listened on.
     #[error("cannot listen on {0}: {1}")]
     Listen(SocketAddr, io::Error),
+    /// The certificates cannot be used.
+    #[error(transparent)]
+    Tls(#[from] BadCertificates),
     /// The store is not there, or refuses.
     #[error(transparent)]
     Store(#[from] StoreError),
@@ -63,6 +66,7 @@ pub struct App {
     address: SocketAddr,
     listener: TcpListener,
     open: Open,
+    tls: Option<Tls>,
     shed: ShedLayer,
     service: Service,
     /// What the store is, in a sentence.
@@ -86,7 +90,7 @@ impl App {
     /// Binds the port, over a store that is open already.
     ///
     /// # Errors
-    /// [`StartError::Listen`].
+    /// [`StartError::Listen`] or [`StartError::Tls`].
     pub fn over(store: Arc<dyn Store>, settings: Settings) -> Result<Self, StartError> {
         let description = store.describe();
         let service = Service {
@@ -106,8 +110,14 @@ impl App {
             bound.map_err(|error| StartError::Listen(settings.listen, error))?;
         let stop = CancellationToken::new();
         let open = Open::default();
+        let tls = settings.tls.clone().map(Tls::load).transpose()?;
         let shed = ShedLayer::new(settings.in_flight);
-        Ok(Self { settings, address, listener, open, shed, service, store: description, stop })
+        Ok(Self { settings, address, listener, open, tls, shed, service, store: description, stop })
+    }
+
+    /// Whether callers have to speak TLS.
+    pub fn is_encrypted(&self) -> bool {
+        self.tls.is_some()
     }
 
     /// Where it listens.
@@ -137,6 +147,7 @@ impl App {
             address: self.address,
             listener,
             open: self.open.clone(),
+            tls: self.tls.clone(),
             shed: self.shed.clone(),
             service: self.service.clone(),
             store: self.store.clone(),
@@ -153,7 +164,7 @@ impl App {
     /// # Panics
     /// When called outside a runtime.
     pub async fn serve(self) -> Result<(), tonic::transport::Error> {
-        let Self { settings, listener, open, shed, service, stop, .. } = self;
+        let Self { settings, listener, open, tls, shed, service, stop, .. } = self;
         let matches = service.matches.clone();
         let (health_reporter, health) = tonic_health::server::health_reporter();
         health_reporter.set_serving::<MatchServiceServer<Service>>().await;
@@ -170,7 +181,13 @@ impl App {
 
         let listener = tokio::net::TcpListener::from_std(listener);
         let listener = listener.expect("a listener that does not block");
-        let incoming = connections::incoming(listener, open, settings.connections);
+        let incoming = connections::incoming(listener, open, settings.connections, tls.clone());
+        let renewing = async {
+            match &tls {
+                Some(tls) => tls.keep_up().await,
+                None => std::future::pending().await,
+            }
+        };
 
         let drained = CancellationToken::new();
         let shutdown = {
@@ -215,6 +232,7 @@ impl App {
         };
         tokio::select! {
             served = serving => served,
+            () = renewing => Ok(()),
             () = limit => {
                 tracing::warn!("some calls were still under way when the time to stop was over");
                 Ok(())

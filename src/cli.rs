@@ -99,6 +99,11 @@ pub struct PlayArgs {
     #[arg(long, value_name = "CODE")]
     pub join: Option<String>,
 
+    /// The authority of the server's certificate, in PEM, for an address with https; without it,
+    /// those that the system trusts
+    #[arg(long, env = "PARLOR_CA", value_name = "FILE")]
+    pub ca: Option<std::path::PathBuf>,
+
     /// What to be called
     #[arg(long, value_name = "NAME", default_value = "random player")]
     pub name: String,
@@ -184,6 +189,25 @@ pub struct ServeArgs {
     /// How long to wait for calls under way when told to stop
     #[arg(long, env = "PARLOR_DRAIN", value_name = "TIME", default_value = "25s")]
     pub drain: String,
+
+    /// The certificate for TLS, in PEM, with those that lead to its authority; without it, callers
+    /// speak in plain text
+    ///
+    /// The files are looked at again every `--tls-reload`; new connections then see what is new.
+    #[arg(long, env = "PARLOR_TLS_CERT", value_name = "FILE")]
+    pub tls_cert: Option<String>,
+
+    /// The certificate's private key, in PEM
+    #[arg(long, env = "PARLOR_TLS_KEY", value_name = "FILE")]
+    pub tls_key: Option<String>,
+
+    /// Authorities, in PEM, of which callers need a certificate; without it, they need none
+    #[arg(long, env = "PARLOR_TLS_CLIENT_CA", value_name = "FILE")]
+    pub tls_client_ca: Option<String>,
+
+    /// How often certificates are looked at for something new
+    #[arg(long, env = "PARLOR_TLS_RELOAD", value_name = "TIME", default_value = "10s")]
+    pub tls_reload: String,
 
     /// What connections and callers are allowed
     #[command(flatten)]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use http::HeaderValue;
 
 use crate::cli::{LimitArgs, ServeArgs};
-use crate::connections;
+use crate::connections::{self, TlsFiles};
 use crate::grpc::tokens::TokenKeys;
 use crate::grpc::{ApiKeys, Rate, RateLimits, StreamLimits};
 
@@ -34,6 +34,8 @@ pub struct Settings {
     pub matches: crate::matches::Settings,
     /// How long calls may take.
     pub deadlines: crate::grpc::Deadlines,
+    /// Where certificates are; nothing for no TLS.
+    pub tls: Option<TlsFiles>,
     /// What connections are allowed.
     pub connections: connections::Limits,
     /// What streams are allowed.
@@ -181,6 +183,7 @@ impl TryFrom<&ServeArgs> for Settings {
         let drain = read.time("drain", &args.drain);
         let stream_age = read.time("stream-age", &args.limits.stream_age);
         let connections = read_connections(&mut read, &args.limits, stream_age);
+        let tls = read_tls(&mut read, args);
         let streams = read_streams(&mut read, &args.limits);
         let rates = read_rates(&mut read, &args.limits);
         let in_flight = read.most("in-flight", &args.limits.in_flight);
@@ -219,6 +222,7 @@ impl TryFrom<&ServeArgs> for Settings {
                     stream_age: stream_age?,
                 },
                 deadlines: crate::grpc::Deadlines { default: deadline?, max: max_deadline? },
+                tls: tls?,
                 connections: connections?,
                 streams: streams?,
                 rates: rates?,
@@ -297,6 +301,28 @@ fn read_rates(read: &mut Reader, args: &LimitArgs) -> Option<RateLimits> {
     Some(if enforced? { limits } else { RateLimits::default() })
 }
 
+#[expect(clippy::option_option, reason = "what was read, if it can be: perhaps no TLS")]
+fn read_tls(read: &mut Reader, args: &ServeArgs) -> Option<Option<TlsFiles>> {
+    let reload = read.time("tls-reload", &args.tls_reload);
+    match (&args.tls_cert, &args.tls_key) {
+        (Some(certificate), Some(key)) => Some(Some(TlsFiles {
+            certificate: certificate.into(),
+            key: key.into(),
+            client_authorities: args.tls_client_ca.as_ref().map(Into::into),
+            reload: reload?,
+        })),
+        (None, None) if args.tls_client_ca.is_none() => reload.map(|_| None),
+        (certificate, _) => {
+            let (missing, other) = match certificate {
+                Some(_) => ("tls-key", "tls-cert"),
+                None => ("tls-cert", "tls-key or --tls-client-ca"),
+            };
+            read.mistakes.push(format!("--{missing}: needed with --{other}"));
+            None
+        }
+    }
+}
+
 impl FromStr for StoreChoice {
     type Err = &'static str;
 
@@ -359,6 +385,7 @@ mod tests {
             "--deadline=20s",
             "--max-request=1",
             "--connections=0",
+            "--tls-client-ca=ca.pem",
             "--preface=20s",
             "--write-stall=9000000y",
             "--seat-streams=0",
@@ -382,6 +409,7 @@ mod tests {
                 "--connections",
                 "--write-stall",
                 "--preface",
+                "--tls-cert",
                 "--seat-streams",
                 "--rate-limits",
                 "--create-rate",

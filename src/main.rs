@@ -130,5 +130,6 @@ async fn wait_for_signal() {
 fn greet(app: &App) {
     println!("parlor {} listens on {}", env!("CARGO_PKG_VERSION"), app.address());
     println!("matches are kept: {}", app.store());
-    println!("try next: cargo run --release -- play --server http://{}", app.address());
+    let scheme = if app.is_encrypted() { "https" } else { "http" };
+    println!("try next: cargo run --release -- play --server {scheme}://{}", app.address());
 }

@@ -14,7 +14,7 @@ use tonic::Code;
 use uuid::Uuid;
 
 use crate::cli::PlayArgs;
-use crate::client::{AtMatch, Client, Followed, reason};
+use crate::client::{AtMatch, Client, Followed, Trust, reason};
 use crate::config::Mistakes;
 use crate::games::wire::Wire as _;
 use crate::games::{AnyGame, AnyOptions, IDS, Registered, WithGame, with_game};
@@ -32,7 +32,11 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 /// # Errors
 /// The server's, and those of the file that is written to.
 pub async fn play(args: PlayArgs) -> Result<(), Failure> {
-    let mut client = Client::new(&args.server)?;
+    let trust = match &args.ca {
+        Some(path) => Trust::only(std::fs::read(path)?),
+        None => Trust::default(),
+    };
+    let mut client = Client::trusting(&args.server, &trust)?;
     if let Some(key) = &args.api_key {
         client = client.with_api_key(key)?;
     }

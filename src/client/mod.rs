@@ -7,6 +7,7 @@
 
 mod follow;
 mod retry;
+mod trust;
 
 use std::time::Duration;
 
@@ -18,6 +19,7 @@ use uuid::Uuid;
 
 pub use self::follow::{Follow, Followed};
 pub use self::retry::Patience;
+pub use self::trust::Trust;
 use crate::proto::catalog_service_client::CatalogServiceClient;
 use crate::proto::match_service_client::MatchServiceClient;
 use crate::proto::{
@@ -61,8 +63,23 @@ impl Client {
     /// # Errors
     /// [`BadClient::Address`].
     pub fn new<A: AsRef<str>>(addresses: &[A]) -> Result<Self, BadClient> {
+        Self::trusting(addresses, &Trust::default())
+    }
+
+    /// Like [`Client::new`], with a say in whom to trust at an address that begins with https.
+    ///
+    /// # Errors
+    /// [`BadClient::Address`].
+    pub fn trusting<A: AsRef<str>>(addresses: &[A], trust: &Trust) -> Result<Self, BadClient> {
         let endpoints = addresses.iter().map(|address| {
-            Ok(Endpoint::from_shared(address.as_ref().to_owned())?
+            let address = address.as_ref();
+            let endpoint = Endpoint::from_shared(address.to_owned())?;
+            let endpoint = if address.starts_with("https://") {
+                endpoint.tls_config(trust.config())?
+            } else {
+                endpoint
+            };
+            Ok(endpoint
                 .connect_timeout(CONNECT)
                 .tcp_nodelay(true)
                 .http2_keep_alive_interval(KEEPALIVE)

@@ -4,6 +4,7 @@
 //! says nothing at all, or reads nothing, is ended here.
 
 mod guarded;
+mod tls;
 
 use std::io;
 use std::net::SocketAddr;
@@ -13,9 +14,12 @@ use std::time::Duration;
 
 use futures_util::{Stream, stream};
 use socket2::{SockRef, TcpKeepalive};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
 
 pub use self::guarded::Guarded;
+pub use self::tls::{BadCertificates, Tls, TlsFiles};
 
 /// A connection that is silent for so long is asked by TCP whether it is still there.
 const TCP_KEEPALIVE: Duration = Duration::from_secs(60);
@@ -91,35 +95,96 @@ pub fn note_request<B>(request: http::Request<B>) -> http::Request<B> {
     request
 }
 
+/// A connection, plain or encrypted.
+pub trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Connection for S {}
+
+/// What comes in.
+pub type Accepted = Guarded<Box<dyn Connection>>;
+
 /// The connections that come in. One too many is accepted and closed, so that its caller knows.
+///
+/// Who is slow to agree on TLS keeps nobody else waiting.
 pub fn incoming(
     listener: TcpListener,
     open: Open,
     limits: Limits,
-) -> impl Stream<Item = io::Result<Guarded<TcpStream>>> {
-    stream::unfold(listener, move |listener| {
-        let open = open.clone();
-        async move {
-            loop {
-                let (socket, address) = match listener.accept().await {
-                    Ok(accepted) => accepted,
-                    Err(error) => {
-                        tracing::warn!(%error, "a connection could not be accepted");
-                        tokio::time::sleep(ACCEPT_PAUSE).await;
-                        continue;
+    tls: Option<Tls>,
+) -> impl Stream<Item = io::Result<Accepted>> {
+    let door = Door { listener, open, limits, tls, agreeing: JoinSet::new() };
+    stream::unfold(door, |mut door| async move {
+        let accepted = door.next().await;
+        Some((Ok(accepted), door))
+    })
+}
+
+/// Where connections come in.
+struct Door {
+    listener: TcpListener,
+    open: Open,
+    limits: Limits,
+    tls: Option<Tls>,
+    /// Those that are agreeing on TLS.
+    agreeing: JoinSet<Option<Accepted>>,
+}
+
+impl Door {
+    async fn next(&mut self) -> Accepted {
+        loop {
+            let accepted = tokio::select! {
+                Some(agreed) = self.agreeing.join_next() => {
+                    match agreed {
+                        Ok(Some(agreed)) => return agreed,
+                        Ok(None) | Err(_) => continue,
                     }
-                };
-                let Some(slot) = open.one_more(limits.most) else {
-                    tracing::warn!(most = limits.most, "too many connections: one was closed");
-                    continue;
-                };
-                let keepalive = TcpKeepalive::new().with_time(TCP_KEEPALIVE);
-                let set = socket.set_nodelay(true);
-                if set.and_then(|()| SockRef::from(&socket).set_tcp_keepalive(&keepalive)).is_ok() {
-                    let guarded = Guarded::new(socket, Peer::new(address), slot, limits);
-                    return Some((Ok(guarded), listener));
+                }
+                accepted = self.listener.accept() => accepted,
+            };
+            match accepted {
+                Ok((socket, address)) => {
+                    if let Some(accepted) = self.meet(socket, Peer::new(address)) {
+                        return accepted;
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(ACCEPT_PAUSE).await;
                 }
             }
         }
-    })
+    }
+
+    /// The connection, if it needs no TLS and there is room for it.
+    fn meet(&mut self, socket: TcpStream, peer: Peer) -> Option<Accepted> {
+        let limits = self.limits;
+        let Some(slot) = self.open.one_more(limits.most) else {
+            tracing::warn!(most = limits.most, "too many connections: one was closed");
+            return None;
+        };
+        let keepalive = TcpKeepalive::new().with_time(TCP_KEEPALIVE);
+        socket.set_nodelay(true).ok()?;
+        SockRef::from(&socket).set_tcp_keepalive(&keepalive).ok()?;
+        let Some(tls) = &self.tls else {
+            return Some(Guarded::new(Box::new(socket), peer, slot, limits));
+        };
+        let agreed = tls.acceptor().accept(socket);
+        self.agreeing.spawn(async move {
+            match tokio::time::timeout(limits.preface, agreed).await {
+                Ok(Ok(encrypted)) => {
+                    let encrypted: Box<dyn Connection> = Box::new(encrypted);
+                    Some(Guarded::new(encrypted, peer, slot, limits))
+                }
+                Ok(Err(error)) => {
+                    tracing::debug!(peer = %peer.address, %error, "TLS was not agreed on");
+                    None
+                }
+                Err(_) => {
+                    tracing::debug!(peer = %peer.address, "TLS was not agreed on in time");
+                    None
+                }
+            }
+        });
+        None
+    }
 }

@@ -1,0 +1,143 @@
+//! TLS: who is let in, and certificates that change while the service runs.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use parlor::client::{Client, Patience, Trust};
+use parlor::store::MemoryStore;
+use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair};
+use tempfile::TempDir;
+use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
+use tokio::net::TcpStream;
+
+use crate::eventually;
+use crate::instance::Instance;
+
+/// An authority that makes certificates.
+struct Authority(CertifiedIssuer<'static, KeyPair>);
+
+impl Authority {
+    fn new() -> Self {
+        let mut params = CertificateParams::new([]).unwrap();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        Self(CertifiedIssuer::self_signed(params, KeyPair::generate().unwrap()).unwrap())
+    }
+
+    /// Its own certificate.
+    fn pem(&self) -> String {
+        self.0.pem()
+    }
+
+    /// A certificate of it with its key.
+    fn certify(&self, name: &str) -> (String, String) {
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new([name.to_owned()]).unwrap();
+        (params.signed_by(&key, &self.0).unwrap().pem(), key.serialize_pem())
+    }
+}
+
+/// Files of an instance.
+struct Files(TempDir);
+
+impl Files {
+    fn new((certificate, key): &(String, String)) -> Self {
+        let files = Self(tempfile::tempdir().unwrap());
+        files.write("key.pem", key);
+        files.write("cert.pem", certificate);
+        files
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.path(name), text).unwrap();
+    }
+
+    fn start(&self, flags: &[&str]) -> Instance {
+        let flag = |name: &str, path: &Path| format!("--tls-{name}={}", path.display());
+        let files = [
+            flag("cert", &self.path("cert.pem")),
+            flag("key", &self.path("key.pem")),
+            "--tls-reload=20ms".to_owned(),
+        ];
+        let flags: Vec<_> = files.iter().map(String::as_str).chain(flags.iter().copied()).collect();
+        Instance::start(Arc::new(MemoryStore::default()), &flags)
+    }
+}
+
+/// Whether somebody new who trusts so is answered.
+async fn is_answered(instance: &Instance, trust: &Trust) -> bool {
+    let address = format!("https://localhost:{}", instance.address().rsplit(':').next().unwrap());
+    let patience = Patience { total: Duration::ZERO, ..Patience::default() };
+    let client = Client::trusting(&[address], trust).unwrap().with_patience(patience);
+    client.list_games().await.is_ok()
+}
+
+#[tokio::test]
+async fn who_trusts_the_authority_is_answered_and_nobody_else() {
+    let authority = Authority::new();
+    let instance = Files::new(&authority.certify("localhost")).start(&[]);
+    assert!(is_answered(&instance, &Trust::only(authority.pem())).await);
+    assert!(!is_answered(&instance, &Trust::only(Authority::new().pem())).await);
+    assert!(!is_answered(&instance, &Trust::default()).await);
+
+    let elsewhere = Files::new(&authority.certify("elsewhere")).start(&[]);
+    assert!(!is_answered(&elsewhere, &Trust::only(authority.pem())).await);
+}
+
+#[tokio::test]
+async fn callers_show_a_certificate_where_one_is_asked_for() {
+    let (authority, of_callers) = (Authority::new(), Authority::new());
+    let files = Files::new(&authority.certify("localhost"));
+    files.write("callers.pem", &of_callers.pem());
+    let flag = format!("--tls-client-ca={}", files.path("callers.pem").display());
+    let instance = files.start(&[&flag]);
+
+    let trust = Trust::only(authority.pem());
+    let showing = |(certificate, key): (String, String)| trust.clone().showing(certificate, key);
+    assert!(is_answered(&instance, &showing(of_callers.certify("caller"))).await);
+    assert!(!is_answered(&instance, &showing(authority.certify("caller"))).await);
+    assert!(!is_answered(&instance, &trust).await);
+}
+
+#[tokio::test]
+async fn a_new_certificate_is_shown_without_a_restart_and_one_that_is_broken_never() {
+    let (old, new) = (Authority::new(), Authority::new());
+    let files = Files::new(&old.certify("localhost"));
+    let instance = files.start(&[]);
+    let (trust_old, trust_new) = (Trust::only(old.pem()), Trust::only(new.pem()));
+    assert!(is_answered(&instance, &trust_old).await);
+
+    // For a while, the certificate does not fit its key.
+    let (certificate, key) = new.certify("localhost");
+    files.write("cert.pem", &certificate);
+    for _ in 0..5 {
+        assert!(is_answered(&instance, &trust_old).await);
+    }
+    files.write("key.pem", &key);
+    eventually("the new certificate is shown", async || {
+        is_answered(&instance, &trust_new).await.then_some(())
+    })
+    .await;
+    assert!(!is_answered(&instance, &trust_old).await);
+}
+
+#[tokio::test]
+async fn who_does_not_agree_on_tls_is_closed_and_keeps_nobody_waiting() {
+    let authority = Authority::new();
+    let flags = ["--preface=200ms", "--first-request=10s"];
+    let instance = Files::new(&authority.certify("localhost")).start(&flags);
+    let mut silent = TcpStream::connect(instance.address()).await.unwrap();
+    let mut plain = TcpStream::connect(instance.address()).await.unwrap();
+    plain.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n").await.unwrap();
+    assert!(is_answered(&instance, &Trust::only(authority.pem())).await);
+    for socket in [&mut silent, &mut plain] {
+        let mut rest = Vec::new();
+        let closed = tokio::time::timeout(Duration::from_secs(5), socket.read_to_end(&mut rest));
+        // A reset is an end, too.
+        let _ = closed.await.expect("it is closed");
+    }
+}
