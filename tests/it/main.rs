@@ -2,19 +2,23 @@
 
 #![expect(clippy::unwrap_used, reason = "where something is missing, the test has failed")]
 
+mod attacks;
 mod changes;
 mod connections;
 mod forks;
 mod instance;
 mod layers;
 mod overload;
+mod process;
 mod redis_faults;
 mod redis_server;
 mod simulate;
+mod stopping;
 mod store_contract;
 mod store_down;
 mod stream_limits;
 mod streams;
+mod tls;
 mod verification;
 
 use std::time::Duration;
