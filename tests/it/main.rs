@@ -7,6 +7,7 @@ mod durability;
 mod forks;
 mod instance;
 mod layers;
+mod power_loss;
 mod redis_faults;
 mod redis_server;
 mod redis_topologies;

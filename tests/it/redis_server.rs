@@ -32,6 +32,8 @@ pub struct RedisServer {
     port: u16,
     /// How it is started.
     words: Vec<String>,
+    /// A library that is loaded into it before all others, if it has a name.
+    preload: String,
     process: Child,
 }
 
@@ -49,7 +51,16 @@ impl RedisServer {
 
     /// Starts a server with more settings, which may depend on its folder and port.
     pub async fn start_with(more: &dyn Fn(&Path, u16) -> Vec<String>) -> Self {
-        Self::start_as(&|folder, port| {
+        Self::start_server("", more).await
+    }
+
+    /// Starts a server with more settings that loads this library before all others.
+    pub async fn start_preloaded(library: &str, more: &[String]) -> Self {
+        Self::start_server(library, &|_, _| more.to_vec()).await
+    }
+
+    async fn start_server(preload: &str, more: &dyn Fn(&Path, u16) -> Vec<String>) -> Self {
+        Self::start_as(preload, &|folder, port| {
             std::fs::write(folder.join("users.acl"), users()).expect("a file of users");
             let port_words =
                 ["--port", &port.to_string(), "--bind", "127.0.0.1"].map(str::to_owned);
@@ -68,7 +79,7 @@ impl RedisServer {
     /// silent for half a second.
     pub async fn start_sentinel(of: &Self) -> Self {
         let watched = of.port;
-        Self::start_as(&|folder, port| {
+        Self::start_as("", &|folder, port| {
             let settings = format!(
                 "port {port}\nbind 127.0.0.1\n\
                  user default off\n\
@@ -86,13 +97,14 @@ impl RedisServer {
         .await
     }
 
-    async fn start_as(words: &dyn Fn(&Path, u16) -> Vec<String>) -> Self {
+    async fn start_as(preload: &str, words: &dyn Fn(&Path, u16) -> Vec<String>) -> Self {
         loop {
             let folder = tempfile::tempdir().expect("a folder");
             let port = free_port();
             let words = words(folder.path(), port);
-            let process = spawn(&folder, &words);
-            let mut server = Self { folder, port, words, process };
+            let process = spawn(&folder, &words, preload);
+            let preload = preload.to_owned();
+            let mut server = Self { folder, port, words, preload, process };
             if server.answers().await {
                 return server;
             }
@@ -148,7 +160,7 @@ impl RedisServer {
 
     /// Starts it again, on the same port and data.
     pub async fn start_again(&mut self) {
-        self.process = spawn(&self.folder, &self.words);
+        self.process = spawn(&self.folder, &self.words, &self.preload);
         assert!(self.answers().await, "the server does not start again");
     }
 
@@ -239,11 +251,12 @@ pub fn free_port() -> u16 {
     }
 }
 
-fn spawn(folder: &TempDir, words: &[String]) -> Child {
+fn spawn(folder: &TempDir, words: &[String], preload: &str) -> Child {
     let log = File::create(folder.path().join("log")).expect("a log");
     Command::new("redis-server")
         .current_dir(folder.path())
         .args(words)
+        .env("LD_PRELOAD", preload)
         .stdin(Stdio::null())
         .stdout(log)
         .stderr(Stdio::null())
