@@ -121,6 +121,30 @@ async fn many_who_wait_for_a_replica_are_waited_for_together() {
 }
 
 #[tokio::test]
+async fn who_only_looks_is_not_held_up_by_who_waits_for_a_replica() {
+    let server = RedisServer::start().await;
+    let replica = replica_of(&server).await;
+    let config = RedisConfig { durability: Durability::Replicated, ..server.config() };
+    let store = RedisStore::connect(config).await.expect("the server is there");
+    let id = match_at(&store, 2).await;
+    replica.pause();
+    let looking = async {
+        eventually("the change is seen", async || {
+            let position = store.load(id, None, None).await.expect("an answer").unwrap().position;
+            (position.version == 3).then_some(())
+        })
+        .await;
+        for _ in 0..16 {
+            assert_whole(&store, id, 3).await;
+        }
+    };
+    tokio::select! {
+        outcome = store.commit(id, change(2, request(2))) => panic!("{outcome:?}"),
+        () = looking => {}
+    }
+}
+
+#[tokio::test]
 async fn players_are_told_that_an_action_is_not_safe_yet_and_the_same_again_settles_it() {
     let server = RedisServer::start().await;
     let replica = replica_of(&server).await;

@@ -261,6 +261,13 @@ async fn a_match_whose_slot_moves_is_followed() {
     assert_eq!(store.commit(id, change(3, request(3))).await, Ok(Committed::Done));
     assert_whole(&store, id, 4).await;
     hears(&mut watch, Hint::At(at(4))).await;
+    // That is known by now, so that the node where it was is not asked any more.
+    from.pause();
+    within(Duration::from_secs(20), "the node where it is is asked", async || {
+        store.commit(id, change(4, request(4))).await.ok()
+    })
+    .await;
+    from.go_on();
 }
 
 #[tokio::test]
