@@ -75,6 +75,9 @@ enum Disk {
     Always,
 }
 
+/// So long a replica may take to say that it is there.
+const REPLICA_MILLIS: u64 = 100;
+
 /// What the primaries say that they do: of several, the least that one of them does.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Found {
@@ -96,8 +99,7 @@ pub(super) async fn found(client: &Client) -> Result<Found> {
     // One pattern each: a server before version 7 takes no more.
     questions.cmd("CONFIG").arg("GET").arg("*append*");
     questions.cmd("CONFIG").arg("GET").arg("maxmemory-policy");
-    // Of a connection that has written nothing, every replica has everything.
-    questions.cmd("WAIT").arg(0).arg(0);
+    questions.cmd("WAIT").arg(1).arg(REPLICA_MILLIS);
     let answers = client.look_everywhere(&questions).await;
     if let Some(Err(error)) = answers.iter().find(|_| answers.iter().all(Result::is_err)) {
         return Err(error.clone());
