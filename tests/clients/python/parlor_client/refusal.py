@@ -15,6 +15,7 @@ DETAILS = {
         error_details_pb2.BadRequest,
         error_details_pb2.ErrorInfo,
         error_details_pb2.PreconditionFailure,
+        error_details_pb2.QuotaFailure,
         error_details_pb2.ResourceInfo,
         error_details_pb2.RetryInfo,
     )
