@@ -31,6 +31,7 @@ from parlor_client.stubs import matches as m
 NEED_A_FAULT = {
     "CONTENTION",
     "DATA_CORRUPT",
+    "DURABILITY_PENDING",
     "HISTORY_FORKED",
     "OUTCOME_UNKNOWN",
     "PANIC",
