@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::str::FromStr;
 use std::time::Duration;
 
-use http::HeaderValue;
+use http::{HeaderValue, Uri};
 
 use crate::cli::ServeArgs;
 use crate::grpc::ApiKeys;
@@ -39,6 +39,10 @@ pub struct Settings {
     pub drain: Duration,
     /// How threads are used.
     pub runtime: RuntimeShape,
+    /// The collector that traces are sent to; without it, there are none.
+    pub otlp_endpoint: Option<Uri>,
+    /// Which share of the traces that begin here is recorded, from 0 to 1.
+    pub trace_sampling: f64,
     /// How logs are written.
     pub log_format: LogFormat,
     /// What is logged.
@@ -122,6 +126,11 @@ impl Reader {
         self.note(flag, count.ok_or_else(|| format!("a number, at least {least}")))
     }
 
+    fn share(&mut self, flag: &str, text: &str) -> Option<f64> {
+        let share = text.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
+        self.note(flag, share.ok_or("a number from 0 to 1"))
+    }
+
     fn choice<T: Copy>(&mut self, flag: &str, text: &str, choices: &[(&str, T)]) -> Option<T> {
         let found = choices.iter().find(|(name, _)| *name == text).map(|&(_, choice)| choice);
         let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
@@ -152,6 +161,9 @@ impl TryFrom<&ServeArgs> for Settings {
         let cached_matches = read.count("cached-matches", &args.cached_matches, 1);
         let shapes = [("shared", RuntimeShape::Shared), ("per-core", RuntimeShape::PerCore)];
         let runtime = read.choice("runtime", &args.runtime, &shapes);
+        let otlp_endpoint = args.otlp_endpoint.as_deref().map(collector).transpose();
+        let otlp_endpoint = read.note("otlp-endpoint", otlp_endpoint);
+        let trace_sampling = read.share("trace-sampling", &args.trace_sampling);
         let formats = [("text", LogFormat::Text), ("json", LogFormat::Json)];
         let log_format = read.choice("log-format", &args.log_format, &formats);
         let filter = args.log.parse::<tracing_subscriber::filter::Targets>();
@@ -185,6 +197,8 @@ impl TryFrom<&ServeArgs> for Settings {
                 max_request: max_request?,
                 drain: drain?,
                 runtime: runtime?,
+                otlp_endpoint: otlp_endpoint?,
+                trace_sampling: trace_sampling?,
                 log_format: log_format?,
                 log: args.log.clone(),
             })
@@ -194,6 +208,13 @@ impl TryFrom<&ServeArgs> for Settings {
             _ => Err(Mistakes(read.mistakes)),
         }
     }
+}
+
+/// The address of a collector.
+fn collector(text: &str) -> Result<Uri, &'static str> {
+    let uri = text.parse::<Uri>().ok();
+    let uri = uri.filter(|uri| uri.scheme_str() == Some("http") && uri.host().is_some());
+    uri.ok_or("a URL that begins with http://, as in http://127.0.0.1:4317")
 }
 
 impl FromStr for StoreChoice {
@@ -258,6 +279,8 @@ mod tests {
             "--deadline=20s",
             "--max-request=1",
             "--runtime=fast",
+            "--otlp-endpoint=collector",
+            "--trace-sampling=5",
             "--log-format=xml",
         ])
         .expect_err("mistakes")
@@ -273,6 +296,8 @@ mod tests {
                 "--token-life",
                 "--max-request",
                 "--runtime",
+                "--otlp-endpoint",
+                "--trace-sampling",
                 "--log-format",
                 "--token-keys",
                 "--deadline",

@@ -7,7 +7,7 @@ use clap::Parser as _;
 use parlor::app::App;
 use parlor::cli::{Cli, Command, ServeArgs, SimulateArgs};
 use parlor::config::{EXIT_CONFIG, Mistakes, RuntimeShape, Settings};
-use parlor::telemetry;
+use parlor::telemetry::Telemetry;
 use tokio::runtime::{Builder, Runtime};
 
 #[global_allocator]
@@ -36,7 +36,6 @@ fn serve(args: &ServeArgs) -> ExitCode {
         Ok(settings) => settings,
         Err(mistakes) => return refuse(&mistakes),
     };
-    telemetry::init(&settings);
     finish(run(settings))
 }
 
@@ -78,6 +77,7 @@ fn refuse(mistakes: &Mistakes) -> ExitCode {
 fn run(settings: Settings) -> Result<(), Failure> {
     let shape = settings.runtime;
     let runtime = runtime(shape)?;
+    let telemetry = runtime.block_on(async { Telemetry::start(&settings) })?;
     let app = runtime.block_on(App::build(settings))?;
     greet(&app);
     let stop = app.stopper();
@@ -98,6 +98,7 @@ fn run(settings: Settings) -> Result<(), Failure> {
     for thread in threads {
         thread.join().map_err(|_| "a thread panicked")??;
     }
+    runtime.block_on(telemetry.stop());
     runtime.shutdown_background();
     Ok(())
 }

@@ -17,13 +17,14 @@ use super::tokens::TokenKeys;
 use crate::games::AnyGame;
 use crate::games::wire::{BadField, Wire as _, read_seat, read_seat_count, write_seat};
 use crate::matches::{
-    Answer, Beginning, Create, Created, Join, JoinCode, Joined, Matches, NewPlayer, Record, Submit,
-    Visibility, Watcher,
+    Answer, Beginning, Create, Created, Join, JoinCode, Joined, Matches, Message, NewPlayer,
+    Record, Submit, Visibility, Watcher,
 };
 use crate::proto;
 use crate::proto::match_service_server::MatchService;
 use crate::rules::{BySeat, Game, Seat, SeatCount, Viewer};
 use crate::store::MatchId;
+use crate::trace;
 
 /// The match service over the matches of a store.
 #[derive(Clone, Debug)]
@@ -173,6 +174,7 @@ fn replies(
             let Ok(next) = next else {
                 return Some((Err(Fault::DEADLINE_EXCEEDED.status()), None));
             };
+            let _delivery = delivery(&watcher, id, next.as_ref()).entered();
             let (version, resume_token) = match watcher.position() {
                 Some(position) => (position.version, resume::write(&tokens, id, position)),
                 None => (0, Vec::new()),
@@ -180,6 +182,30 @@ fn replies(
             Some((Ok(write_message(&next?, version, resume_token)), Some(watcher)))
         }
     }))
+}
+
+/// The span of a delivery, linked to that of the action that it tells of; disabled, if that is not
+/// recorded.
+fn delivery(
+    watcher: &Watcher<AnyGame>,
+    id: MatchId,
+    message: Option<&Message<AnyGame>>,
+) -> tracing::Span {
+    let origin = watcher.heard().and_then(|heard| heard.origin);
+    let (Some(Message::Update(..)), Some(origin)) = (message, origin) else {
+        return tracing::Span::none();
+    };
+    let version = watcher.position().map_or(0, |position| position.version);
+    let span = tracing::info_span!(
+        target: "span",
+        parent: None,
+        "deliver",
+        otel.kind = "producer",
+        parlor.match_id = %id,
+        parlor.version = version,
+    );
+    trace::link(&span, origin);
+    span
 }
 
 impl Service {

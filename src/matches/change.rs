@@ -4,8 +4,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
+use tokio::time::Instant;
+use tracing::Instrument as _;
 
-use super::history::{Frame, Live, loaded};
+use super::history::{Frame, Heard, Live, loaded};
 use super::jitter::back_off;
 use super::record::Input;
 use super::{Caller, Error, Matches, Record, State};
@@ -14,6 +16,7 @@ use crate::store::{
     Answered, Commit, Committed, Digest, Loaded, MatchId, Request, Result as StoreResult,
     StoreError, Version,
 };
+use crate::trace;
 
 /// How often a change is decided anew when others change the match in between.
 const ATTEMPTS: u32 = 6;
@@ -82,6 +85,7 @@ impl<G: Game> Matches<G> {
     ) -> Result<Answer<G>, Error> {
         let matches = self.clone();
         let task = async move { matches.decide_and_commit(id, request, reused, decide).await };
+        let task = task.instrument(change_span(id));
         // A task of ours panics only by a mistake of ours.
         self.inner.tasks.spawn(task).await.map_err(|_| Error::RulesPanic)?
     }
@@ -107,7 +111,9 @@ impl<G: Game> Matches<G> {
             };
             known = Some(Arc::clone(&live));
 
-            let decided = decide(&live.record).and_then(|input| live.next(&input));
+            let rules = tracing::info_span!(target: "span", "rules");
+            let decided =
+                rules.in_scope(|| decide(&live.record).and_then(|input| live.next(&input)));
             let (frame, input) = match decided {
                 Ok(decided) => decided,
                 // What is cached may be out of date, and so may the refusal be.
@@ -161,7 +167,9 @@ impl<G: Game> Matches<G> {
         Ok((self.remember(id, found, known)?, answered))
     }
 
-    fn committed(&self, id: MatchId, frame: Frame<G>) -> Answer<G> {
+    fn committed(&self, id: MatchId, mut frame: Frame<G>) -> Answer<G> {
+        frame.heard = Some(Heard { at: Instant::now(), here: true, origin: trace::here() });
+        let _announcing = tracing::info_span!(target: "span", "announce").entered();
         let frame = Arc::new(frame);
         self.inner.cache.insert(id, Arc::clone(&frame.live));
         self.inner.readers.offer(id, &frame);
@@ -214,6 +222,11 @@ impl<G: Game> Matches<G> {
             State::Over => self.inner.settings.keep_over,
         }
     }
+}
+
+/// The span of a change, which goes on when its caller does not wait for it any more.
+fn change_span(id: MatchId) -> tracing::Span {
+    tracing::info_span!(target: "span", "change", parlor.match_id = %id)
 }
 
 /// Asks the store something that can be asked again, until it answers.

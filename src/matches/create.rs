@@ -5,6 +5,8 @@ use std::sync::Arc;
 use rand::TryRng as _;
 use rand::rngs::SysRng;
 use serde::{Deserialize, Serialize};
+use tracing::field::Empty;
+use tracing::{Instrument as _, Span};
 use uuid::Uuid;
 
 use super::change::{Answer, asked, digest_of};
@@ -72,6 +74,9 @@ impl<G: Game> Matches<G> {
         let setup = setup.map_err(Error::BadSetup)?;
         let matches = self.clone();
         let task = async move { matches.create_once(request, setup).await };
+        // The id of the match is known only in the middle of it.
+        let span = tracing::info_span!(target: "span", "change", parlor.match_id = Empty);
+        let task = task.instrument(span);
         self.inner.tasks.spawn(task).await.map_err(|_| Error::RulesPanic)?
     }
 
@@ -91,8 +96,10 @@ impl<G: Game> Matches<G> {
         }
 
         let id = claim.join_code.match_id();
+        Span::current().record("parlor.match_id", tracing::field::display(id));
         let creation = self.creation(&request, setup, claim.join_code);
-        let (frame, input) = Frame::create(creation)?;
+        let rules = tracing::info_span!(target: "span", "rules");
+        let (frame, input) = rules.in_scope(|| Frame::create(creation))?;
         let first = Entry { position: frame.live.position, input };
         let snapshot = frame.live.snapshot()?;
         let is_new = asked(|| self.inner.store.create(id, first.clone(), snapshot.clone(), keep));

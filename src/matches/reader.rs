@@ -6,10 +6,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::watch;
+use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::change::{PAGE, asked};
-use super::history::{Frame, Live};
+use super::history::{Frame, Heard, Live};
 use super::jitter::about;
 use super::{Error, Matches};
 use crate::rules::Game;
@@ -216,6 +217,7 @@ impl<G: Game> Matches<G> {
 
     /// Reads what the log has more than the reader.
     pub(super) async fn catch_up(&self, id: MatchId, reader: &Reader<G>) -> Result<(), StoreError> {
+        let heard = Heard { at: Instant::now(), here: false, origin: None };
         loop {
             let (latest, _) = reader.latest();
             let version = latest.position.version;
@@ -228,10 +230,11 @@ impl<G: Game> Matches<G> {
             let mut broken = log.head.version < version
                 || (log.head.version == version && log.head.digest != latest.position.digest);
             for entry in &log.entries {
-                let Ok(frame) = at.read_next(entry) else {
+                let Ok(mut frame) = at.read_next(entry) else {
                     broken = true;
                     break;
                 };
+                frame.heard = Some(heard);
                 at = Arc::clone(&frame.live);
                 steps.push(Arc::new(frame));
             }

@@ -3,15 +3,18 @@
 #![expect(clippy::unwrap_used, reason = "where something is missing, the test has failed")]
 
 mod changes;
+mod collector;
 mod forks;
 mod instance;
 mod layers;
+mod process;
 mod redis_faults;
 mod redis_server;
 mod simulate;
 mod store_contract;
 mod store_down;
 mod streams;
+mod traces;
 mod verification;
 
 use std::time::Duration;

@@ -9,6 +9,8 @@ use std::time::Duration;
 use redis::{Pipeline, Value};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
+use tracing::Instrument as _;
+use tracing::field::Empty;
 
 use super::connection::{Connection, Greeting, Settings};
 use super::errors::Failure;
@@ -72,11 +74,11 @@ impl Client {
         keys: &[String],
         arguments: &[&[u8]],
     ) -> Result<Value> {
-        let failure = match self.run_once(script, keys, arguments).await {
+        let answer = match self.run_once(script, keys, arguments).await {
             Err(Failure::Elsewhere(_)) => self.run_once(script, keys, arguments).await,
             answer => answer,
         };
-        failure.map_err(Failure::into_error)
+        answer.map_err(Failure::into_error)
     }
 
     async fn run_once(
@@ -86,7 +88,19 @@ impl Client {
         arguments: &[&[u8]],
     ) -> std::result::Result<Value, Failure> {
         let connection = self.connection().await.map_err(Failure::Final)?;
-        let answer = script.run(&connection, keys, arguments).await;
+        let span = tracing::info_span!(
+            target: "span",
+            "store",
+            otel.name = script.name,
+            otel.kind = "client",
+            otel.status_code = Empty,
+            db.system.name = "redis",
+            db.operation.name = script.name,
+        );
+        let answer = script.run(&connection, keys, arguments).instrument(span.clone()).await;
+        if answer.is_err() {
+            span.record("otel.status_code", "ERROR");
+        }
         if let Err(Failure::Elsewhere(error @ StoreError::Failover(_))) = &answer {
             // All lanes lead to the same server. None must go on reading from one that is no
             // longer the primary.
