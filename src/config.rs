@@ -39,7 +39,9 @@ pub struct Settings {
     pub drain: Duration,
     /// How threads are used.
     pub runtime: RuntimeShape,
-    /// The collector that traces are sent to; without it, there are none.
+    /// Where to listen for operators; without it, nowhere.
+    pub admin_listen: Option<SocketAddr>,
+    /// The collector that traces and metrics are sent to; without it, there are none.
     pub otlp_endpoint: Option<Uri>,
     /// Which share of the traces that begin here is recorded, from 0 to 1.
     pub trace_sampling: f64,
@@ -161,6 +163,8 @@ impl TryFrom<&ServeArgs> for Settings {
         let cached_matches = read.count("cached-matches", &args.cached_matches, 1);
         let shapes = [("shared", RuntimeShape::Shared), ("per-core", RuntimeShape::PerCore)];
         let runtime = read.choice("runtime", &args.runtime, &shapes);
+        let admin_listen = args.admin_listen.as_deref().map(str::parse::<SocketAddr>).transpose();
+        let admin_listen = read.note("admin-listen", admin_listen);
         let otlp_endpoint = args.otlp_endpoint.as_deref().map(collector).transpose();
         let otlp_endpoint = read.note("otlp-endpoint", otlp_endpoint);
         let trace_sampling = read.share("trace-sampling", &args.trace_sampling);
@@ -197,6 +201,7 @@ impl TryFrom<&ServeArgs> for Settings {
                 max_request: max_request?,
                 drain: drain?,
                 runtime: runtime?,
+                admin_listen: admin_listen?,
                 otlp_endpoint: otlp_endpoint?,
                 trace_sampling: trace_sampling?,
                 log_format: log_format?,
@@ -279,6 +284,7 @@ mod tests {
             "--deadline=20s",
             "--max-request=1",
             "--runtime=fast",
+            "--admin-listen=9090",
             "--otlp-endpoint=collector",
             "--trace-sampling=5",
             "--log-format=xml",
@@ -296,6 +302,7 @@ mod tests {
                 "--token-life",
                 "--max-request",
                 "--runtime",
+                "--admin-listen",
                 "--otlp-endpoint",
                 "--trace-sampling",
                 "--log-format",

@@ -4,6 +4,7 @@ use std::io::{ErrorKind, Write as _};
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use parlor::admin::Admin;
 use parlor::app::App;
 use parlor::cli::{Cli, Command, ServeArgs, SimulateArgs};
 use parlor::config::{EXIT_CONFIG, Mistakes, RuntimeShape, Settings};
@@ -78,9 +79,16 @@ fn run(settings: Settings) -> Result<(), Failure> {
     let shape = settings.runtime;
     let runtime = runtime(shape)?;
     let telemetry = runtime.block_on(async { Telemetry::start(&settings) })?;
+    let admin = match settings.admin_listen {
+        Some(address) => Some(runtime.block_on(Admin::bind(address))?),
+        None => None,
+    };
     let app = runtime.block_on(App::build(settings))?;
-    greet(&app);
+    greet(&app, admin.as_ref());
     let stop = app.stopper();
+    if let Some(admin) = admin {
+        runtime.spawn(admin.serve(telemetry.scraper(), stop.clone()));
+    }
     runtime.spawn(async move {
         wait_for_signal().await;
         stop.cancel();
@@ -128,8 +136,11 @@ async fn wait_for_signal() {
 
 /// Says where it listens, what the store is, and what to try next.
 #[expect(clippy::print_stdout, reason = "this is what a newcomer reads first")]
-fn greet(app: &App) {
+fn greet(app: &App, admin: Option<&Admin>) {
     println!("parlor {} listens on {}", env!("CARGO_PKG_VERSION"), app.address());
     println!("matches are kept: {}", app.store());
+    if let Some(admin) = admin {
+        println!("metrics are at http://{}/metrics", admin.address());
+    }
     println!("try next: cargo run --release -- play --server http://{}", app.address());
 }

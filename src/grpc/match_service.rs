@@ -13,6 +13,7 @@ use super::fields::{Fields, match_id};
 use super::identity::{self, ApiKeys};
 use super::messages::{write_events, write_match, write_message, write_view};
 use super::resume;
+use super::streams::{OpenStream, delivery};
 use super::tokens::TokenKeys;
 use crate::games::AnyGame;
 use crate::games::wire::{BadField, Wire as _, read_seat, read_seat_count, write_seat};
@@ -24,7 +25,6 @@ use crate::proto;
 use crate::proto::match_service_server::MatchService;
 use crate::rules::{BySeat, Game, Seat, SeatCount, Viewer};
 use crate::store::MatchId;
-use crate::trace;
 
 /// The match service over the matches of a store.
 #[derive(Clone, Debug)]
@@ -163,49 +163,31 @@ fn replies(
     tokens: TokenKeys,
     deadline: Option<tokio::time::Instant>,
 ) -> Replies {
-    Box::pin(stream::unfold(Some(watcher), move |watcher| {
+    Box::pin(stream::unfold(Some((watcher, OpenStream::new())), move |watched| {
         let tokens = tokens.clone();
         async move {
-            let mut watcher = watcher?;
+            let (mut watcher, mut open) = watched?;
             let next = match deadline {
                 Some(deadline) => tokio::time::timeout_at(deadline, watcher.next()).await,
                 None => Ok(watcher.next().await),
             };
             let Ok(next) = next else {
+                open.is_late();
                 return Some((Err(Fault::DEADLINE_EXCEEDED.status()), None));
             };
-            let _delivery = delivery(&watcher, id, next.as_ref()).entered();
+            let next = next?;
+            if let Message::End(reason) = next {
+                open.ends(reason);
+            }
+            let _delivery = delivery(&watcher, id, &next).entered();
             let (version, resume_token) = match watcher.position() {
                 Some(position) => (position.version, resume::write(&tokens, id, position)),
                 None => (0, Vec::new()),
             };
-            Some((Ok(write_message(&next?, version, resume_token)), Some(watcher)))
+            let reply = write_message(&next, version, resume_token);
+            Some((Ok(reply), Some((watcher, open))))
         }
     }))
-}
-
-/// The span of a delivery, linked to that of the action that it tells of; disabled, if that is not
-/// recorded.
-fn delivery(
-    watcher: &Watcher<AnyGame>,
-    id: MatchId,
-    message: Option<&Message<AnyGame>>,
-) -> tracing::Span {
-    let origin = watcher.heard().and_then(|heard| heard.origin);
-    let (Some(Message::Update(..)), Some(origin)) = (message, origin) else {
-        return tracing::Span::none();
-    };
-    let version = watcher.position().map_or(0, |position| position.version);
-    let span = tracing::info_span!(
-        target: "span",
-        parent: None,
-        "deliver",
-        otel.kind = "producer",
-        parlor.match_id = %id,
-        parlor.version = version,
-    );
-    trace::link(&span, origin);
-    span
 }
 
 impl Service {

@@ -104,6 +104,8 @@ impl<G: Game> Matches<G> {
         let snapshot = frame.live.snapshot()?;
         let is_new = asked(|| self.inner.store.create(id, first.clone(), snapshot.clone(), keep));
         if is_new.await? {
+            let game = G::catalog(frame.live.record.creation.setup.options()).id;
+            tracing::info!(name: "parlor.matches.created", target: "metric", game);
             self.inner.cache.insert(id, Arc::clone(&frame.live));
             return Ok(Created { id, answer: Answer { frame: Arc::new(frame), replayed: false } });
         }

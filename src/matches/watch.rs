@@ -121,6 +121,7 @@ impl<G: Game> Matches<G> {
                 Ok(at) if at.position == seen => (Some(at), None),
                 Ok(_) | Err(Error::Forked) => {
                     tracing::error!(match_id = %id, version = seen.version, "history forked");
+                    tracing::info!(name: "parlor.forks", target: "metric", found = "viewer");
                     (Some(latest), Some(SnapshotReason::HistoryForked))
                 }
                 Err(error) => return Err(error),
@@ -170,6 +171,11 @@ impl<G: Game> Watcher<G> {
     /// How the step that was told last was heard of, if it was while this watcher waited for it.
     pub fn heard(&self) -> Option<Heard> {
         self.heard.filter(|heard| heard.at >= self.since)
+    }
+
+    /// How many versions of the match it has yet to be told of, as far as this instance knows.
+    pub fn lag(&self) -> u64 {
+        self.reader.latest().0.position.version.saturating_sub(self.version())
     }
 
     fn version(&self) -> Version {

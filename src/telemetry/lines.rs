@@ -10,7 +10,7 @@ use tracing_subscriber::fmt::format::{self, Writer};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
-use super::{SPAN, spans};
+use super::{METRIC, SPAN, spans};
 use crate::config::{LogFormat, Settings};
 
 /// The field with the id of a trace.
@@ -22,8 +22,9 @@ where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
     let filter: Targets = settings.log.parse().unwrap_or_default();
-    // Whatever the settings say: spans are not for logs.
-    let filter = filter.with_target(SPAN, LevelFilter::OFF);
+    // Whatever the settings say: spans and measurements are not for logs.
+    let off = LevelFilter::OFF;
+    let filter = filter.with_target(SPAN, off).with_target(METRIC, off);
     let layer = tracing_subscriber::fmt::layer().with_writer(io::stderr);
     let layer: Box<dyn Layer<S> + Send + Sync> = match settings.log_format {
         LogFormat::Text => layer.event_format(Text(format::format())).boxed(),

@@ -24,15 +24,12 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::filter::dynamic_filter_fn;
 use tracing_subscriber::registry::LookupSpan;
 
-use super::{BadExport, SPAN};
+use super::{BadExport, EXPORT_TIMEOUT, SPAN};
 use crate::trace::{self, Origin, Tracer};
 
 /// The spans that are made whether or not their trace is recorded, so that log lines have its id.
 /// All others are made only where they are recorded.
 const ALWAYS: &[&str] = &["rpc", "change", "deliver"];
-
-/// How long the collector may take for one batch.
-const EXPORT_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Sends spans to this collector from a thread of its own, this share of the traces that begin here.
 ///

@@ -1,9 +1,15 @@
-//! A collector of traces, as OTLP knows it, in this process.
+//! A collector of traces and metrics, as OTLP knows it, in this process.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::sync::{Arc, Mutex};
 
+use opentelemetry_proto::tonic::collector::metrics::v1::metrics_service_server::{
+    MetricsService, MetricsServiceServer,
+};
+use opentelemetry_proto::tonic::collector::metrics::v1::{
+    ExportMetricsServiceRequest, ExportMetricsServiceResponse,
+};
 use opentelemetry_proto::tonic::collector::trace::v1::trace_service_server::{
     TraceService, TraceServiceServer,
 };
@@ -22,6 +28,7 @@ use tonic::{Request, Response, Status};
 #[derive(Clone, Debug, Default)]
 struct Received {
     traces: Arc<Mutex<Vec<ExportTraceServiceRequest>>>,
+    metrics: Arc<Mutex<Vec<ExportMetricsServiceRequest>>>,
     /// Whether it never answers.
     stuck: bool,
 }
@@ -42,6 +49,17 @@ impl TraceService for Received {
         request: Request<ExportTraceServiceRequest>,
     ) -> Result<Response<ExportTraceServiceResponse>, Status> {
         self.traces.lock().unwrap().push(request.into_inner());
+        self.answer().await
+    }
+}
+
+#[tonic::async_trait]
+impl MetricsService for Received {
+    async fn export(
+        &self,
+        request: Request<ExportMetricsServiceRequest>,
+    ) -> Result<Response<ExportMetricsServiceResponse>, Status> {
+        self.metrics.lock().unwrap().push(request.into_inner());
         self.answer().await
     }
 }
@@ -75,6 +93,7 @@ impl Collector {
         let url = format!("http://{}", listener.local_addr().expect("an address"));
         let serving = Server::builder()
             .add_service(TraceServiceServer::new(received.clone()))
+            .add_service(MetricsServiceServer::new(received.clone()))
             .serve_with_incoming(TcpIncoming::from(listener));
         #[expect(clippy::disallowed_methods, reason = "the collector owns the task and ends it")]
         let serving = tokio::spawn(async { serving.await.expect("served") });
@@ -87,6 +106,20 @@ impl Collector {
         let resources = traces.iter().flat_map(|request| &request.resource_spans);
         let scopes = resources.flat_map(|resource| &resource.scope_spans);
         scopes.flat_map(|scope| scope.spans.iter().cloned()).collect()
+    }
+
+    /// All that was sent, as text.
+    pub fn text(&self) -> String {
+        let (traces, metrics) = (&self.received.traces, &self.received.metrics);
+        format!("{:?}{:?}", traces.lock().unwrap(), metrics.lock().unwrap())
+    }
+
+    /// The names of all metrics so far.
+    pub fn metrics(&self) -> Vec<String> {
+        let metrics = self.received.metrics.lock().unwrap();
+        let resources = metrics.iter().flat_map(|request| &request.resource_metrics);
+        let scopes = resources.flat_map(|resource| &resource.scope_metrics);
+        scopes.flat_map(|scope| scope.metrics.iter().map(|metric| metric.name.clone())).collect()
     }
 }
 

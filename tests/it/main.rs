@@ -7,6 +7,7 @@ mod collector;
 mod forks;
 mod instance;
 mod layers;
+mod metrics;
 mod process;
 mod redis_faults;
 mod redis_server;

@@ -15,6 +15,8 @@ pub const KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1
 /// A server that runs until it is stopped or dropped.
 pub struct Process {
     pub url: String,
+    /// What it said at its start.
+    greeting: Vec<String>,
     child: Child,
     log: Option<JoinHandle<String>>,
 }
@@ -56,7 +58,13 @@ impl Process {
             }
         }
         let url = address(&greeting, "listens on ").expect("it says where it listens");
-        Self { url, child, log: Some(log) }
+        Self { url, greeting, child, log: Some(log) }
+    }
+
+    /// Where its port for operators is, if it has one.
+    pub fn admin(&self) -> Option<String> {
+        let found = self.greeting.iter().find_map(|line| line.strip_prefix("metrics are at "))?;
+        found.strip_suffix("/metrics").map(str::to_owned)
     }
 
     /// A client of it alone.

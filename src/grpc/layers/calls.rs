@@ -1,5 +1,5 @@
-//! What the operator sees of a call: a span, and one line when it has ended, with method, code,
-//! reason and duration.
+//! What the operator sees of a call: a span, and when it has ended one line and one sample, with
+//! method, code, reason and duration.
 //!
 //! The span belongs to the trace that the caller names, and the trace's id goes back to it. The span
 //! of a stream ends when the stream has begun: what is delivered on it are spans of their own.
@@ -24,7 +24,7 @@ use crate::trace;
 /// The header with the id of the trace that a call belongs to.
 pub const TRACE_ID: HeaderName = HeaderName::from_static("x-trace-id");
 
-/// Traces and logs each call.
+/// Traces, counts and logs each call.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct CallLayer;
 
@@ -119,6 +119,7 @@ impl Call {
         let details = status.get_error_details();
         let reason = details.error_info().map_or("", |info| info.reason.as_str());
         self.log(status.code(), reason);
+        self.measure(status.code());
         let span = std::mem::replace(&mut self.span, Span::none());
         span.record("rpc.grpc.status_code", status.code() as i32);
         if !reason.is_empty() {
@@ -126,6 +127,20 @@ impl Call {
         }
         if is_our_fault(status.code()) {
             span.record("otel.status_code", "ERROR");
+        }
+    }
+
+    fn measure(&self, code: Code) {
+        let (method, code) = (self.method.name.as_str(), name(code));
+        tracing::info!(name: "parlor.calls", target: "metric", method, code);
+        if !self.method.streams {
+            tracing::info!(
+                name: "rpc.server.call.duration",
+                target: "metric",
+                value = self.began.elapsed().as_secs_f64(),
+                rpc.method = method,
+                rpc.response.status_code = code,
+            );
         }
     }
 
@@ -142,6 +157,29 @@ impl Call {
             Code::Ok => tracing::info!(trace_id, method, ?code, millis, "call"),
             _ => tracing::info!(trace_id, method, ?code, reason, millis, "call refused"),
         }
+    }
+}
+
+/// The code as gRPC's own documents write it.
+fn name(code: Code) -> &'static str {
+    match code {
+        Code::Ok => "OK",
+        Code::Cancelled => "CANCELLED",
+        Code::Unknown => "UNKNOWN",
+        Code::InvalidArgument => "INVALID_ARGUMENT",
+        Code::DeadlineExceeded => "DEADLINE_EXCEEDED",
+        Code::NotFound => "NOT_FOUND",
+        Code::AlreadyExists => "ALREADY_EXISTS",
+        Code::PermissionDenied => "PERMISSION_DENIED",
+        Code::ResourceExhausted => "RESOURCE_EXHAUSTED",
+        Code::FailedPrecondition => "FAILED_PRECONDITION",
+        Code::Aborted => "ABORTED",
+        Code::OutOfRange => "OUT_OF_RANGE",
+        Code::Unimplemented => "UNIMPLEMENTED",
+        Code::Internal => "INTERNAL",
+        Code::Unavailable => "UNAVAILABLE",
+        Code::DataLoss => "DATA_LOSS",
+        Code::Unauthenticated => "UNAUTHENTICATED",
     }
 }
 

@@ -97,10 +97,19 @@ impl Client {
             db.system.name = "redis",
             db.operation.name = script.name,
         );
+        let began = Instant::now();
         let answer = script.run(&connection, keys, arguments).instrument(span.clone()).await;
         if answer.is_err() {
             span.record("otel.status_code", "ERROR");
         }
+        tracing::info!(
+            name: "db.client.operation.duration",
+            target: "metric",
+            value = began.elapsed().as_secs_f64(),
+            db.system.name = "redis",
+            db.operation.name = script.name,
+            outcome = if answer.is_ok() { "ok" } else { "failed" },
+        );
         if let Err(Failure::Elsewhere(error @ StoreError::Failover(_))) = &answer {
             // All lanes lead to the same server. None must go on reading from one that is no
             // longer the primary.
@@ -160,6 +169,11 @@ fn not_yet() -> StoreError {
     StoreError::Unavailable("it is not connected yet".to_owned())
 }
 
+/// Counts a connection that was lost and is open again.
+pub(super) fn reconnected(connection: &str) {
+    tracing::info!(name: "parlor.store.reconnects", target: "metric", connection);
+}
+
 /// Keeps one lane open.
 struct Keeper {
     index: usize,
@@ -172,6 +186,7 @@ impl Keeper {
     async fn keep(self, lane: watch::Sender<Lane>, mut opened: Option<Connection>) {
         let mut back_off = BackOff::new();
         let mut since = Instant::now();
+        let mut was_open = false;
         loop {
             let began = Instant::now();
             let opened = match opened.take() {
@@ -181,6 +196,9 @@ impl Keeper {
             let error = match opened {
                 Ok(connection) => {
                     tracing::debug!(lane = self.index, "the store is connected");
+                    if std::mem::replace(&mut was_open, true) {
+                        reconnected("commands");
+                    }
                     lane.send_replace(Lane::Open(connection.clone()));
                     let error = connection.guard(self.check_every).await;
                     if !self.tasks.stopped().is_cancelled() {

@@ -8,7 +8,7 @@ use std::time::Duration;
 use redis::{PushInfo, PushKind, Value};
 use tokio::time::Instant;
 
-use super::client::Client;
+use super::client::{Client, reconnected};
 use super::connection::{Connection, Settings};
 use super::keys::{self, Keys};
 use super::replies;
@@ -38,7 +38,7 @@ impl Listener {
     /// Listens, over one connection after the other.
     pub(super) async fn listen(self) {
         let mut back_off = BackOff::new();
-        let mut reported = false;
+        let (mut reported, mut was_open) = (false, false);
         loop {
             let began = Instant::now();
             let (watches, keys) = (Arc::clone(&self.watches), Arc::clone(&self.keys));
@@ -46,6 +46,9 @@ impl Listener {
             let error = match Connection::open(&self.settings, &self.tasks, pushed).await {
                 Ok((connection, _)) => {
                     tracing::debug!("announcements are heard");
+                    if std::mem::replace(&mut was_open, true) {
+                        reconnected("announcements");
+                    }
                     let Err(error) = self.follow(&connection).await;
                     connection.give_up(error.clone());
                     error
