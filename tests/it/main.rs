@@ -11,6 +11,7 @@ mod metrics;
 mod process;
 mod redis_faults;
 mod redis_server;
+mod secrets;
 mod simulate;
 mod store_contract;
 mod store_down;
