@@ -11,6 +11,7 @@ use uuid::Uuid;
 
 use super::change::{Answer, asked, digest_of};
 use super::history::{Frame, decode, encode};
+use super::uncut::Uncut;
 use super::{Creation, Error, JoinCode, Matches, Player, Visibility};
 use crate::rules::{BySeat, Entropy, Game, Seat, Seed, Setup};
 use crate::store::{Digest, Entry, MatchId};
@@ -73,11 +74,10 @@ impl<G: Game> Matches<G> {
         let setup = Setup::new::<G>(request.options.clone(), request.seats.seats());
         let setup = setup.map_err(Error::BadSetup)?;
         let matches = self.clone();
-        let task = async move { matches.create_once(request, setup).await };
+        let work = async move { matches.create_once(request, setup).await };
         // The id of the match is known only in the middle of it.
         let span = tracing::info_span!(target: "span", "change", parlor.match_id = Empty);
-        let task = task.instrument(span);
-        self.inner.tasks.spawn(task).await.map_err(|_| Error::RulesPanic)?
+        Uncut::new(work.instrument(span), &self.inner.tasks).await
     }
 
     async fn create_once(

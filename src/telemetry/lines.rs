@@ -1,6 +1,7 @@
 //! Log lines. Each has the id of the trace that it was written in, if it was written in one.
 
-use std::{fmt, io};
+use std::fmt;
+use std::io::{self, IsTerminal as _};
 
 use tracing::level_filters::LevelFilter;
 use tracing::{Event, Subscriber};
@@ -25,7 +26,9 @@ where
     // Whatever the settings say: spans and measurements are not for logs.
     let off = LevelFilter::OFF;
     let filter = filter.with_target(SPAN, off).with_target(METRIC, off);
-    let layer = tracing_subscriber::fmt::layer().with_writer(io::stderr);
+    let layer = tracing_subscriber::fmt::layer()
+        .with_ansi(io::stderr().is_terminal())
+        .with_writer(io::stderr);
     let layer: Box<dyn Layer<S> + Send + Sync> = match settings.log_format {
         LogFormat::Text => layer.event_format(Text(format::format())).boxed(),
         LogFormat::Json => {

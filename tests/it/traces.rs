@@ -51,7 +51,13 @@ fn traced<T>(message: T, token: &str, trace: u128) -> Request<T> {
 
 /// A server over this store that sends the traces of its callers here, and none of its own.
 fn server(redis: &RedisServer, collector: &Collector) -> Process {
+    server_with(redis, collector, "--deadline=2s")
+}
+
+/// The same, with another deadline for calls that name none.
+fn server_with(redis: &RedisServer, collector: &Collector, deadline: &str) -> Process {
     Process::start(&[
+        deadline,
         &format!("--store={}", redis.url()),
         &format!("--otlp-endpoint={}", collector.url),
         "--trace-sampling=0",
@@ -192,11 +198,11 @@ parlor.v1.MatchService/SubmitAction rpc.grpc.status_code=0
 #[tokio::test]
 async fn a_change_goes_on_in_the_trace_of_a_caller_who_waited_no_longer() {
     let (redis, collector) = (RedisServer::start().await, Collector::start().await);
-    let server = server(&redis, &collector);
+    // The server's deadline, as a caller with one of its own may not wait for the answer.
+    let server = server_with(&redis, &collector, "--deadline=100ms");
     let table = table(&server).await;
     let (seat, action, _) = next(&table).await;
-    let mut request = submit(&table, seat, action, 1);
-    request.set_timeout(Duration::from_millis(100));
+    let request = submit(&table, seat, action, 1);
     redis.pause();
     let late = server.raw().await.submit_action(request).await.expect_err("too late");
     assert_eq!(late.code(), Code::DeadlineExceeded);

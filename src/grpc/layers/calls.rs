@@ -13,7 +13,7 @@ use http_body::{Frame, SizeHint};
 use tokio::time::Instant;
 use tonic::body::Body;
 use tonic::{Code, Status};
-use tonic_types::StatusExt as _;
+use tonic_types::{ErrorDetails, StatusExt as _};
 use tower::{Layer, Service};
 use tracing::field::Empty;
 use tracing::{Instrument as _, Span};
@@ -116,7 +116,10 @@ impl Call {
         if std::mem::replace(&mut self.ended, true) {
             return;
         }
-        let details = status.get_error_details();
+        let details = match status.code() {
+            Code::Ok => ErrorDetails::new(),
+            _ => status.get_error_details(),
+        };
         let reason = details.error_info().map_or("", |info| info.reason.as_str());
         self.log(status.code(), reason);
         self.measure(status.code());
@@ -211,7 +214,10 @@ struct ObservedBody {
 
 impl ObservedBody {
     fn saw(&mut self, trailers: &HeaderMap) {
-        if let Some(status) = Status::from_header_map(trailers) {
+        // Most calls succeed, and then there is nothing more to read.
+        if trailers.get("grpc-status").is_some_and(|code| code == "0") {
+            self.call.ended(&Status::ok(""));
+        } else if let Some(status) = Status::from_header_map(trailers) {
             self.call.ended(&status);
         }
     }
