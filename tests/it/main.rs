@@ -4,6 +4,7 @@
 
 mod changes;
 mod collector;
+mod commands;
 mod forks;
 mod instance;
 mod layers;
