@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use http::{HeaderValue, Uri};
 use crate::cli::ServeArgs;
 use crate::grpc::ApiKeys;
 use crate::grpc::tokens::TokenKeys;
+use crate::store::{Durability, RedisAddress, RedisConfig, RedisTls};
 
 /// The exit code for settings that cannot be: `EX_CONFIG` of sysexits.h.
 pub const EXIT_CONFIG: u8 = 78;
@@ -52,22 +54,12 @@ pub struct Settings {
 }
 
 /// Where matches are kept.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum StoreChoice {
     /// In this process.
     Memory,
-    /// In Redis, at this URL.
-    Redis(String),
-}
-
-/// Says nothing of the URL: it may hold a password.
-impl fmt::Debug for StoreChoice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Memory => "Memory",
-            Self::Redis(_) => "Redis(..)",
-        })
-    }
+    /// In Redis, reached like this.
+    Redis(RedisConfig),
 }
 
 /// Whose pages may call.
@@ -133,6 +125,55 @@ impl Reader {
         self.note(flag, share.ok_or("a number from 0 to 1"))
     }
 
+    fn file(&mut self, flag: &str, path: Option<&Path>) -> Option<Vec<u8>> {
+        let path = path?;
+        let read = std::fs::read(path);
+        self.note(flag, read.map_err(|error| format!("{}: {error}", path.display())))
+    }
+
+    /// Where matches are kept, from all flags that say something of it.
+    fn store(&mut self, args: &ServeArgs) -> Option<StoreChoice> {
+        let durability = args.durability.as_deref().map(str::parse::<Durability>).transpose();
+        let durability = self.note("durability", durability);
+        let authorities = self.file("redis-ca", args.redis_ca.as_deref());
+        let certificate = self.file("redis-cert", args.redis_cert.as_deref());
+        let key = self.file("redis-key", args.redis_key.as_deref());
+
+        let address = match args.store.as_str() {
+            "memory" => None,
+            url if url.starts_with("redis") => {
+                Some(self.note("store", url.parse::<RedisAddress>())?)
+            }
+            _ => {
+                let forms = "`memory`, or an address that begins with redis:// or one of its kin";
+                self.mistakes.push(format!("--store: {forms}"));
+                return None;
+            }
+        };
+        let encrypted = address.as_ref().is_some_and(RedisAddress::is_encrypted);
+        let unused = [
+            ("durability", args.durability.is_some() && address.is_none(), "Redis"),
+            ("redis-ca", args.redis_ca.is_some() && !encrypted, "an encrypted Redis"),
+            ("redis-cert", args.redis_cert.is_some() && !encrypted, "an encrypted Redis"),
+            ("redis-key", args.redis_key.is_some() && !encrypted, "an encrypted Redis"),
+        ];
+        for (flag, _, of) in unused.into_iter().filter(|(_, unused, _)| *unused) {
+            self.mistakes.push(format!("--{flag}: only for {of}"));
+        }
+        if args.redis_cert.is_some() != args.redis_key.is_some() {
+            self.mistakes.push("--redis-cert: only together with --redis-key".to_owned());
+        }
+        let Some(address) = address else { return Some(StoreChoice::Memory) };
+        let tls = if address.is_encrypted() {
+            let identity = certificate.as_deref().zip(key.as_deref());
+            Some(self.note("redis-ca", RedisTls::new(authorities.as_deref(), identity))?)
+        } else {
+            None
+        };
+        let durability = durability?.unwrap_or_default();
+        Some(StoreChoice::Redis(RedisConfig { tls, durability, ..RedisConfig::new(&args.store) }))
+    }
+
     fn choice<T: Copy>(&mut self, flag: &str, text: &str, choices: &[(&str, T)]) -> Option<T> {
         let found = choices.iter().find(|(name, _)| *name == text).map(|&(_, choice)| choice);
         let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
@@ -146,7 +187,7 @@ impl TryFrom<&ServeArgs> for Settings {
     fn try_from(args: &ServeArgs) -> Result<Self, Mistakes> {
         let mut read = Reader::default();
         let listen = read.note("listen", args.listen.parse::<SocketAddr>());
-        let store = read.note("store", args.store.parse::<StoreChoice>());
+        let store = read.store(args);
         let token_keys = args.token_keys.as_deref().map(str::parse::<TokenKeys>).transpose();
         let token_keys = read.note("token-keys", token_keys);
         let api_keys = args.api_keys.as_deref().map(str::parse::<ApiKeys>).transpose();
@@ -173,7 +214,7 @@ impl TryFrom<&ServeArgs> for Settings {
         let filter = args.log.parse::<tracing_subscriber::filter::Targets>();
         read.note("log", filter);
 
-        if let (Some(StoreChoice::Redis(_)), Some(None)) = (&store, &token_keys) {
+        if args.store.starts_with("redis") && matches!(token_keys, Some(None)) {
             read.mistakes.push(
                 "--token-keys: needed with Redis, so that all instances accept each other's tokens"
                     .to_owned(),
@@ -222,18 +263,6 @@ fn collector(text: &str) -> Result<Uri, &'static str> {
     uri.ok_or("a URL that begins with http://, as in http://127.0.0.1:4317")
 }
 
-impl FromStr for StoreChoice {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "memory" => Ok(Self::Memory),
-            url if url.starts_with("redis://") => Ok(Self::Redis(url.to_owned())),
-            _ => Err("`memory`, or a URL that begins with redis://"),
-        }
-    }
-}
-
 impl FromStr for Origins {
     type Err = &'static str;
 
@@ -269,7 +298,7 @@ mod tests {
     fn the_defaults_serve_from_memory_on_the_loopback_address() {
         let settings = settings(&[]).expect("good settings");
         assert_eq!(settings.listen.to_string(), "127.0.0.1:50051");
-        assert_eq!(settings.store, StoreChoice::Memory);
+        assert!(matches!(settings.store, StoreChoice::Memory));
         assert!(settings.api_keys.is_open());
     }
 
@@ -318,6 +347,31 @@ mod tests {
         assert!(mistakes[0].starts_with("--token-keys"), "{mistakes:?}");
         let key = format!("--token-keys=a:{}", "ab".repeat(32));
         settings(&["--store=redis://localhost", &key]).expect("good settings");
+    }
+
+    #[test]
+    fn what_is_said_of_redis_fits_together() {
+        let key = format!("--token-keys=a:{}", "ab".repeat(32));
+        let redis = "--store=redis://h";
+        let encrypted = "--store=rediss://h";
+        let cases: [(&[&str], &[&str]); 7] = [
+            (&[redis, "--durability=replicated"], &[]),
+            (&["--store=redis+cluster://a,b"], &[]),
+            (&[redis, "--durability=often"], &["--durability"]),
+            (&["--store=redis+sentinel://a"], &["--store"]),
+            (&["--durability=always"], &["--durability"]),
+            (&[redis, "--redis-ca=/dev/null"], &["--redis-ca"]),
+            (
+                &[encrypted, "--redis-ca=/nowhere", "--redis-cert=/dev/null"],
+                &["--redis-ca", "--redis-cert"],
+            ),
+        ];
+        for (flags, expected) in cases {
+            let flags: Vec<_> = flags.iter().copied().chain([key.as_str()]).collect();
+            let mistakes = settings(&flags).err().map(|mistakes| mistakes.0).unwrap_or_default();
+            let wrong: Vec<_> = mistakes.iter().filter_map(|text| text.split(':').next()).collect();
+            assert_eq!(wrong, expected, "{flags:?}: {mistakes:?}");
+        }
     }
 
     #[test]

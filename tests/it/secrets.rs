@@ -293,16 +293,22 @@ fn check_line(line: &str, words: &BTreeSet<String>, ids: &BTreeSet<String>) {
         let text = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         let is_known = match key.as_str() {
             "timestamp" | "level" | "target" => true,
-            "message" => [
+            "message" => {
+                [
                 "call",
                 "call failed",
                 "call refused",
                 "stopping",
-                "the store is connected",
+                "connected",
                 "announcements are heard",
             ]
-            .contains(&text.as_str()),
+            .contains(&text.as_str())
+                // Said at the start, before there is a match.
+                || text.starts_with("less is kept than is asked for: ")
+            }
+            "durability" => text == "always",
             "millis" | "lane" => is_number(&text),
+            "host" => text.parse::<std::net::SocketAddr>().is_ok(),
             "trace_id" => is_trace(&text),
             "match_id" => ids.contains(&text),
             "method" | "code" | "reason" => text.is_empty() || words.contains(&text),
