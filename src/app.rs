@@ -20,7 +20,7 @@ use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 
 use crate::config::{Origins, Settings, StoreChoice};
 use crate::grpc::errors::Fault;
-use crate::grpc::layers::{DeadlineLayer, LogLayer, explain};
+use crate::grpc::layers::{CallLayer, DeadlineLayer, TRACE_ID, explain};
 use crate::grpc::tokens::TokenKeys;
 use crate::grpc::{Catalogs, Service};
 use crate::matches::{Matches, SystemClock};
@@ -186,7 +186,7 @@ impl App {
             .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
             .layer(cors(&settings.cors_origins))
             .layer(tonic_web::GrpcWebLayer::new())
-            .layer(LogLayer)
+            .layer(CallLayer)
             .layer(
                 ServiceBuilder::new()
                     .map_response(move |response| explain(response, max_request))
@@ -258,9 +258,12 @@ fn cors(origins: &Origins) -> CorsLayer {
         .allow_origin(allowed)
         .allow_methods([http::Method::POST])
         .allow_headers(AllowHeaders::mirror_request())
-        .expose_headers(
-            ["grpc-status", "grpc-message", "grpc-status-details-bin"].map(HeaderName::from_static),
-        )
+        .expose_headers([
+            HeaderName::from_static("grpc-status"),
+            HeaderName::from_static("grpc-message"),
+            HeaderName::from_static("grpc-status-details-bin"),
+            TRACE_ID,
+        ])
         .max_age(Duration::from_secs(60 * 60))
 }
 

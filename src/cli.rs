@@ -218,6 +218,23 @@ pub struct ServeArgs {
     #[arg(long, env = "PARLOR_RUNTIME", value_name = "SHAPE", default_value = "shared")]
     pub runtime: String,
 
+    /// Address and port for operators: `/metrics` for Prometheus, `/livez` and `/readyz`, over HTTP;
+    /// left out, there is none
+    ///
+    /// Whoever reaches it may read it: keep it off public networks.
+    #[arg(long, env = "PARLOR_ADMIN_LISTEN", value_name = "ADDR")]
+    pub admin_listen: Option<String>,
+
+    /// The collector that traces and metrics are sent to, by OTLP over gRPC, as in `http://127.0.0.1:4317`; left
+    /// out, there are none
+    #[arg(long, env = "PARLOR_OTLP_ENDPOINT", value_name = "URL")]
+    pub otlp_endpoint: Option<String>,
+
+    /// Which share of the traces that begin here is recorded, from 0 to 1; a call whose caller
+    /// records its trace always is
+    #[arg(long, env = "PARLOR_TRACE_SAMPLING", value_name = "SHARE", default_value = "0.05")]
+    pub trace_sampling: String,
+
     /// How logs are written: `text` or `json`
     #[arg(long, env = "PARLOR_LOG_FORMAT", value_name = "FORMAT", default_value = "text")]
     pub log_format: String,

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
-use http::HeaderValue;
+use http::{HeaderValue, Uri};
 
 use crate::cli::ServeArgs;
 use crate::grpc::ApiKeys;
@@ -41,6 +41,12 @@ pub struct Settings {
     pub drain: Duration,
     /// How threads are used.
     pub runtime: RuntimeShape,
+    /// Where to listen for operators; without it, nowhere.
+    pub admin_listen: Option<SocketAddr>,
+    /// The collector that traces and metrics are sent to; without it, there are none.
+    pub otlp_endpoint: Option<Uri>,
+    /// Which share of the traces that begin here is recorded, from 0 to 1.
+    pub trace_sampling: f64,
     /// How logs are written.
     pub log_format: LogFormat,
     /// What is logged.
@@ -112,6 +118,11 @@ impl Reader {
     fn count(&mut self, flag: &str, text: &str, least: usize) -> Option<usize> {
         let count = text.parse::<usize>().ok().filter(|&count| count >= least);
         self.note(flag, count.ok_or_else(|| format!("a number, at least {least}")))
+    }
+
+    fn share(&mut self, flag: &str, text: &str) -> Option<f64> {
+        let share = text.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
+        self.note(flag, share.ok_or("a number from 0 to 1"))
     }
 
     fn file(&mut self, flag: &str, path: Option<&Path>) -> Option<Vec<u8>> {
@@ -193,6 +204,11 @@ impl TryFrom<&ServeArgs> for Settings {
         let cached_matches = read.count("cached-matches", &args.cached_matches, 1);
         let shapes = [("shared", RuntimeShape::Shared), ("per-core", RuntimeShape::PerCore)];
         let runtime = read.choice("runtime", &args.runtime, &shapes);
+        let admin_listen = args.admin_listen.as_deref().map(str::parse::<SocketAddr>).transpose();
+        let admin_listen = read.note("admin-listen", admin_listen);
+        let otlp_endpoint = args.otlp_endpoint.as_deref().map(collector).transpose();
+        let otlp_endpoint = read.note("otlp-endpoint", otlp_endpoint);
+        let trace_sampling = read.share("trace-sampling", &args.trace_sampling);
         let formats = [("text", LogFormat::Text), ("json", LogFormat::Json)];
         let log_format = read.choice("log-format", &args.log_format, &formats);
         let filter = args.log.parse::<tracing_subscriber::filter::Targets>();
@@ -226,6 +242,9 @@ impl TryFrom<&ServeArgs> for Settings {
                 max_request: max_request?,
                 drain: drain?,
                 runtime: runtime?,
+                admin_listen: admin_listen?,
+                otlp_endpoint: otlp_endpoint?,
+                trace_sampling: trace_sampling?,
                 log_format: log_format?,
                 log: args.log.clone(),
             })
@@ -235,6 +254,13 @@ impl TryFrom<&ServeArgs> for Settings {
             _ => Err(Mistakes(read.mistakes)),
         }
     }
+}
+
+/// The address of a collector.
+fn collector(text: &str) -> Result<Uri, &'static str> {
+    let uri = text.parse::<Uri>().ok();
+    let uri = uri.filter(|uri| uri.scheme_str() == Some("http") && uri.host().is_some());
+    uri.ok_or("a URL that begins with http://, as in http://127.0.0.1:4317")
 }
 
 impl FromStr for Origins {
@@ -287,6 +313,9 @@ mod tests {
             "--deadline=20s",
             "--max-request=1",
             "--runtime=fast",
+            "--admin-listen=9090",
+            "--otlp-endpoint=collector",
+            "--trace-sampling=5",
             "--log-format=xml",
         ])
         .expect_err("mistakes")
@@ -302,6 +331,9 @@ mod tests {
                 "--token-life",
                 "--max-request",
                 "--runtime",
+                "--admin-listen",
+                "--otlp-endpoint",
+                "--trace-sampling",
                 "--log-format",
                 "--token-keys",
                 "--deadline",

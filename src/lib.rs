@@ -11,7 +11,8 @@
 //! - [`store`]: where matches are kept, as bytes and versions: in memory, or in Redis.
 //! - [`mod@matches`]: create, join, act, watch, for any game over any store. No transport.
 //! - [`grpc`]: the API: identify the caller, read the request, ask, write the answer.
-//! - [`app`]: all of it put together, from [`config`] and [`cli`]; [`telemetry`] writes the logs.
+//! - [`app`]: all of it put together, from [`config`] and [`cli`]; [`telemetry`] writes the logs and
+//!   exports traces and metrics, which [`admin`] also serves; what the other layers know of that is [`trace`].
 //!
 //! Beside them stand [`client`], which knows the messages ([`proto`]) and nothing of the server, and
 //! the commands that use it, [`play`] and [`verify`]; and [`simulate`], which knows only the games.
@@ -34,6 +35,7 @@
 //! - What is written to Redis: the scripts in `store/redis`.
 //! - A setting: [`cli`] for its name and text, [`config`] for what it may be.
 
+pub mod admin;
 pub mod app;
 pub mod cli;
 pub mod client;
@@ -48,4 +50,5 @@ pub mod rules;
 pub mod simulate;
 pub mod store;
 pub mod telemetry;
+pub mod trace;
 pub mod verify;

@@ -13,12 +13,13 @@ use super::fields::{Fields, match_id};
 use super::identity::{self, ApiKeys};
 use super::messages::{write_events, write_match, write_message, write_view};
 use super::resume;
+use super::streams::{OpenStream, delivery};
 use super::tokens::TokenKeys;
 use crate::games::AnyGame;
 use crate::games::wire::{BadField, Wire as _, read_seat, read_seat_count, write_seat};
 use crate::matches::{
-    Answer, Beginning, Create, Created, Join, JoinCode, Joined, Matches, NewPlayer, Record, Submit,
-    Visibility, Watcher,
+    Answer, Beginning, Create, Created, Join, JoinCode, Joined, Matches, Message, NewPlayer,
+    Record, Submit, Visibility, Watcher,
 };
 use crate::proto;
 use crate::proto::match_service_server::MatchService;
@@ -162,22 +163,29 @@ fn replies(
     tokens: TokenKeys,
     deadline: Option<tokio::time::Instant>,
 ) -> Replies {
-    Box::pin(stream::unfold(Some(watcher), move |watcher| {
+    Box::pin(stream::unfold(Some((watcher, OpenStream::new())), move |watched| {
         let tokens = tokens.clone();
         async move {
-            let mut watcher = watcher?;
+            let (mut watcher, mut open) = watched?;
             let next = match deadline {
                 Some(deadline) => tokio::time::timeout_at(deadline, watcher.next()).await,
                 None => Ok(watcher.next().await),
             };
             let Ok(next) = next else {
+                open.is_late();
                 return Some((Err(Fault::DEADLINE_EXCEEDED.status()), None));
             };
+            let next = next?;
+            if let Message::End(reason) = next {
+                open.ends(reason);
+            }
+            let _delivery = delivery(&watcher, id, &next).entered();
             let (version, resume_token) = match watcher.position() {
                 Some(position) => (position.version, resume::write(&tokens, id, position)),
                 None => (0, Vec::new()),
             };
-            Some((Ok(write_message(&next?, version, resume_token)), Some(watcher)))
+            let reply = write_message(&next, version, resume_token);
+            Some((Ok(reply), Some((watcher, open))))
         }
     }))
 }

@@ -13,6 +13,7 @@ pub mod layers;
 mod match_service;
 mod messages;
 mod resume;
+mod streams;
 pub mod tokens;
 
 pub use self::catalog_service::Catalogs;

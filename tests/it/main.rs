@@ -3,20 +3,25 @@
 #![expect(clippy::unwrap_used, reason = "where something is missing, the test has failed")]
 
 mod changes;
+mod collector;
 mod commands;
 mod durability;
 mod forks;
 mod instance;
 mod layers;
+mod metrics;
 mod power_loss;
+mod process;
 mod redis_faults;
 mod redis_server;
 mod redis_topologies;
+mod secrets;
 mod simulate;
 mod store_contract;
 mod store_down;
 mod streams;
 mod topologies;
+mod traces;
 mod verification;
 
 use std::time::Duration;

@@ -1,11 +1,12 @@
 //! What concerns every call alike, one concern a file.
 
+mod calls;
 mod deadline;
-mod log;
+mod methods;
 mod transport_faults;
 
+pub use self::calls::{CallLayer, TRACE_ID};
 pub use self::deadline::DeadlineLayer;
-pub use self::log::LogLayer;
 pub use self::transport_faults::explain;
 
 /// The status that a response begins with, if it is already the end: a refusal has no body.
