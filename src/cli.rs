@@ -123,7 +123,7 @@ pub struct ServeArgs {
     /// Where matches are kept: `memory`, or `redis://[user:password@]host[:port][/db]`
     ///
     /// In memory they serve one instance and end with it. In Redis any number of instances share
-    /// them; they then need the same token keys.
+    /// them; they then need the same token keys. `@FILE` reads it from a file.
     #[arg(
         long,
         env = "PARLOR_STORE",
@@ -136,7 +136,8 @@ pub struct ServeArgs {
     /// Keys that seat tokens are signed with, as `id:hex,…`; the first one signs, all verify
     ///
     /// Each has at least 32 bytes, as from `openssl rand -hex 32`. Without them a key is made up at
-    /// the start, so that tokens end with the process; with Redis they are required.
+    /// the start, so that tokens end with the process; with Redis they are required. `@FILE` reads
+    /// them from a file.
     #[arg(long, env = "PARLOR_TOKEN_KEYS", value_name = "KEYS", hide_env_values = true)]
     pub token_keys: Option<String>,
 
@@ -145,6 +146,8 @@ pub struct ServeArgs {
     pub token_life: String,
 
     /// API keys that matches can be created with, as `name:key,…`; without any, everyone can
+    ///
+    /// `@FILE` reads them from a file.
     #[arg(long, env = "PARLOR_API_KEYS", value_name = "KEYS", hide_env_values = true)]
     pub api_keys: Option<String>,
 

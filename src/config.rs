@@ -109,6 +109,17 @@ impl Reader {
         value.map_err(|error| self.mistakes.push(format!("--{flag}: {error}"))).ok()
     }
 
+    /// What may be secret can stand in a file, so that neither the command line nor the environment
+    /// shows it.
+    fn secret<T: FromStr<Err: fmt::Display>>(&mut self, flag: &str, text: &str) -> Option<T> {
+        let Some(path) = text.strip_prefix('@') else {
+            return self.note(flag, text.parse::<T>());
+        };
+        let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"));
+        let text = self.note(flag, text)?;
+        self.note(flag, text.trim_end().parse::<T>())
+    }
+
     fn time(&mut self, flag: &str, text: &str) -> Option<Duration> {
         let time = humantime::parse_duration(text).map_err(|error| error.to_string());
         let time = time.and_then(|time| {
@@ -135,11 +146,11 @@ impl TryFrom<&ServeArgs> for Settings {
     fn try_from(args: &ServeArgs) -> Result<Self, Mistakes> {
         let mut read = Reader::default();
         let listen = read.note("listen", args.listen.parse::<SocketAddr>());
-        let store = read.note("store", args.store.parse::<StoreChoice>());
-        let token_keys = args.token_keys.as_deref().map(str::parse::<TokenKeys>).transpose();
-        let token_keys = read.note("token-keys", token_keys);
-        let api_keys = args.api_keys.as_deref().map(str::parse::<ApiKeys>).transpose();
-        let api_keys = read.note("api-keys", api_keys);
+        let store = read.secret::<StoreChoice>("store", &args.store);
+        let token_keys = args.token_keys.as_deref();
+        let token_keys = token_keys.map(|keys| read.secret::<TokenKeys>("token-keys", keys));
+        let api_keys = args.api_keys.as_deref();
+        let api_keys = api_keys.map(|keys| read.secret::<ApiKeys>("api-keys", keys));
         let cors_origins = read.note("cors-origins", args.cors_origins.parse::<Origins>());
         let token_life = read.time("token-life", &args.token_life);
         let keep_idle = read.time("keep-idle", &args.keep_idle);
@@ -157,7 +168,7 @@ impl TryFrom<&ServeArgs> for Settings {
         let filter = args.log.parse::<tracing_subscriber::filter::Targets>();
         read.note("log", filter);
 
-        if let (Some(StoreChoice::Redis(_)), Some(None)) = (&store, &token_keys) {
+        if let (Some(StoreChoice::Redis(_)), None) = (&store, &token_keys) {
             read.mistakes.push(
                 "--token-keys: needed with Redis, so that all instances accept each other's tokens"
                     .to_owned(),
@@ -171,9 +182,9 @@ impl TryFrom<&ServeArgs> for Settings {
             Some(Self {
                 listen: listen?,
                 store: store?,
-                token_keys: token_keys?,
+                token_keys: token_keys.map_or(Some(None), |keys| keys.map(Some))?,
                 token_life: token_life?,
-                api_keys: api_keys?.unwrap_or_default(),
+                api_keys: api_keys.unwrap_or_else(|| Some(ApiKeys::default()))?,
                 cors_origins: cors_origins?,
                 matches: crate::matches::Settings {
                     keep_idle: keep_idle?,
@@ -286,6 +297,46 @@ mod tests {
         assert!(mistakes[0].starts_with("--token-keys"), "{mistakes:?}");
         let key = format!("--token-keys=a:{}", "ab".repeat(32));
         settings(&["--store=redis://localhost", &key]).expect("good settings");
+    }
+
+    #[test]
+    fn secrets_are_read_from_files() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).expect("a file");
+            path.display().to_string()
+        };
+        let store = file("store", "redis://u:hunter2@localhost\n");
+        let keys = file("token-keys", &format!("a:{}\n", "ab".repeat(32)));
+        let api_keys = file("api-keys", "me:0123456789abcdef");
+        let settings = settings(&[
+            &format!("--store=@{store}"),
+            &format!("--token-keys=@{keys}"),
+            &format!("--api-keys=@{api_keys}"),
+        ])
+        .expect("good settings");
+        assert_eq!(settings.store, StoreChoice::Redis("redis://u:hunter2@localhost".to_owned()));
+        assert!(settings.token_keys.is_some());
+        assert!(!settings.api_keys.is_open());
+    }
+
+    #[test]
+    fn a_secret_whose_file_is_missing_or_wrong_is_a_mistake_that_does_not_show_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let wrong = folder.path().join("token-keys");
+        std::fs::write(&wrong, "hunter2").expect("a file");
+        let missing = folder.path().join("nothing");
+        let mistakes = settings(&[
+            &format!("--store=@{}", missing.display()),
+            &format!("--token-keys=@{}", wrong.display()),
+        ])
+        .expect_err("mistakes")
+        .0;
+        assert!(mistakes[0].starts_with("--store: "), "{mistakes:?}");
+        assert!(mistakes[1].starts_with("--token-keys: "), "{mistakes:?}");
+        assert!(!mistakes.concat().contains("hunter2"), "{mistakes:?}");
+        assert_eq!(mistakes.len(), 2, "{mistakes:?}");
     }
 
     #[test]
