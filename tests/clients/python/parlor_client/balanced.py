@@ -1,0 +1,114 @@
+"""Several instances behind a balancer, as `deploy/local/up` starts them."""
+
+import contextlib
+import os
+import signal
+import socket
+import subprocess
+import sysconfig
+import time
+import urllib.request
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import grpc
+
+from parlor_client.server import BINARY
+from parlor_client.stubs import ROOT, CatalogStub, MatchStub
+
+LOCAL = ROOT / "deploy" / "local"
+PATIENCE_SECS = 60
+
+
+class Balanced:
+    """What `deploy/local/up` starts, with these options and these settings of instances."""
+
+    def __init__(self, folder: Path, *options: str, **settings: str) -> None:
+        self.folder = folder
+        self.port = free_ports()
+        self.address = f"127.0.0.1:{self.port}"
+        clean = {name: value for name, value in os.environ.items() if "PARLOR" not in name}
+        # Envoy is among the packages of this environment.
+        clean["PATH"] = f"{sysconfig.get_path('scripts')}:{clean['PATH']}"
+        self._env = clean | {"PARLOR_BIN": str(BINARY.resolve())} | settings
+        self._added: list[subprocess.Popen] = []
+        command = [LOCAL / "up", "--port", str(self.port), "--dir", folder, *options]
+        self._up = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=self._env)
+        if not any("try next" in line for line in self._up.stdout):
+            raise RuntimeError(f"it did not start: exit code {self._up.wait()}")
+        self.channel = grpc.insecure_channel(self.address)
+        self.matches = MatchStub(self.channel)
+        self.catalog = CatalogStub(self.channel)
+
+    def calls(self, method: str) -> Counter[str]:
+        """How many calls of a method each instance has logged."""
+        logs = self.folder.glob("instance-*.log")
+        return Counter({log.stem: log.read_text().count(f'/{method}"') for log in logs})
+
+    def pid(self, instance: int) -> int:
+        """The process id of an instance that runs."""
+        return int((self.folder / f"instance-{instance}.pid").read_text())
+
+    def healthy(self) -> int:
+        """To how many instances the balancer sends calls."""
+        pages = f"http://127.0.0.1:{self.port + 9}/stats?filter=membership_healthy"
+        with urllib.request.urlopen(pages, timeout=PATIENCE_SECS) as answer:
+            return int(answer.read().rsplit(b" ", 1)[1])
+
+    def replace(self, instance: int) -> None:
+        """Tells an instance to stop, and waits until another has taken its place."""
+        before, instances = self.pid(instance), self.healthy()
+        os.kill(before, signal.SIGTERM)
+        until(lambda: self.healthy() == instances - 1)
+        until(lambda: self.pid(instance) != before and self.healthy() == instances)
+
+    def add(self, instance: int) -> None:
+        """Adds an instance, and waits until the balancer knows it."""
+        instances = self.healthy()
+        log = self.folder / f"instance-{instance}.log"
+        command = [LOCAL / "instance", str(instance), self.folder]
+        with log.open("w") as output:
+            self._added.append(subprocess.Popen(command, stderr=output, env=self._env))
+        until(lambda: self.healthy() == instances + 1)
+
+    def ends(self) -> list[str]:
+        """How instances ended."""
+        with contextlib.suppress(FileNotFoundError):
+            return (self.folder / "ends.log").read_text().splitlines()
+        return []
+
+    def __enter__(self) -> "Balanced":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.channel.close()
+        for process in [*self._added, self._up]:
+            process.send_signal(signal.SIGINT if process is self._up else signal.SIGTERM)
+            process.wait(PATIENCE_SECS)
+        self._up.stdout.close()
+        assert self._up.returncode == 0
+        left = [path.name for path in self.folder.glob("*.pid")]
+        assert not left, f"{left} were not ended"
+
+
+def until(done: Callable[[], bool]) -> None:
+    """Looks again and again until something has happened that nobody tells."""
+    give_up = time.monotonic() + PATIENCE_SECS
+    while not done():
+        assert time.monotonic() < give_up, "it does not happen"
+        time.sleep(0.05)
+
+
+def free_ports() -> int:
+    """The first of ten ports in a row that are free."""
+    for first in range(20_000 + os.getpid() % 1_000 * 10, 32_000, 10):
+        with contextlib.ExitStack() as stack:
+            try:
+                for port in range(first, first + 10):
+                    probe = stack.enter_context(socket.socket())
+                    probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return first
+    raise RuntimeError("no ports are free")
