@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use rand::RngExt as _;
 use rand::rngs::ThreadRng;
@@ -10,6 +11,7 @@ use rand::seq::IndexedRandom as _;
 use serde::Serialize;
 use tokio::task::JoinSet;
 use tonic::Code;
+use uuid::Uuid;
 
 use crate::cli::PlayArgs;
 use crate::client::{AtMatch, Client, Followed, reason};
@@ -19,7 +21,7 @@ use crate::games::{AnyGame, AnyOptions, IDS, Registered, WithGame, with_game};
 use crate::options;
 use crate::proto::{
     CreateMatchRequest, GameAction, JoinMatchRequest, MatchState, NewSeat, SeatKind, SeatToken,
-    Update, View, Visibility,
+    SubmitActionResponse, Update, View, Visibility,
 };
 
 /// What ends a play too soon.
@@ -42,15 +44,16 @@ pub async fn play(args: PlayArgs) -> Result<(), Failure> {
     say(&format!("match {match_id}"));
 
     let mut players = JoinSet::new();
-    for SeatToken { seat, token } in seats {
-        let at = client.at(&match_id, Some(&token))?;
-        players.spawn(Player { at, seat, log: log.clone() }.play());
+    for SeatToken { seat, token } in &seats {
+        let at = client.at(&match_id, Some(token))?;
+        players.spawn(Player { at, seat: *seat, log: log.clone() }.play());
     }
     while let Some(played) = players.join_next().await {
         played??;
     }
-    let over = client.at(&match_id, None)?.get_match().await;
-    if let Some(outcome) = over.ok().and_then(|over| over.outcome) {
+    let token = seats.first().map(|seat| seat.token.as_str());
+    let over = client.at(&match_id, token)?.get_match().await?;
+    if let Some(outcome) = over.outcome {
         say(&format!(
             "over: {:?} won ({}), scores {:?}",
             outcome.winners, outcome.reason, outcome.scores
@@ -123,6 +126,7 @@ impl Player {
                 self.answer(&view).await?;
             }
         }
+        self.log.record(self.seat, &Line::Ended { resumed: follow.resumed() });
         Ok(())
     }
 
@@ -130,13 +134,18 @@ impl Player {
         let decision = view.decisions.iter().find(|decision| decision.seat == self.seat);
         let action = view.legal_actions.choose(&mut chance());
         let (Some(decision), Some(action)) = (decision, action) else { return Ok(()) };
-        let answer = self.at.act(action.clone(), Some(decision.decision)).await;
+        let (action_id, decision) = (Uuid::new_v4(), decision.decision);
+        self.log.record(self.seat, &Line::Sent { action_id, decision, action: hexed(action) });
+        let answer = self.at.act_as(action_id, action.clone(), Some(decision)).await;
         let line = match &answer {
             Ok(answer) => {
                 say(&format!("{:>5}: seat {} {}", answer.version, self.seat, told(action)));
-                Line::Acted { version: answer.version, action: hexed(action) }
+                let SubmitActionResponse { version, replayed, .. } = *answer;
+                Line::Acted { action_id, version, replayed, answer: hexed(answer) }
             }
-            Err(status) => Line::Refused { code: status.code() as i32, reason: reason(status) },
+            Err(status) => {
+                Line::Refused { action_id, code: status.code() as i32, reason: reason(status) }
+            }
         };
         self.log.record(self.seat, &line);
         match answer {
@@ -164,6 +173,11 @@ fn chance() -> ThreadRng {
     rand::rng()
 }
 
+#[expect(clippy::disallowed_methods, reason = "a recording says when things happened")]
+fn now() -> u128 {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default().as_micros()
+}
+
 fn hexed(message: &impl prost::Message) -> String {
     hex::encode(message.encode_to_vec())
 }
@@ -176,10 +190,14 @@ enum Line {
     Snapshot { version: u64, forget: bool, view: String },
     /// A stream went on; with events and view as an `Update` message.
     Update { version: u64, update: String },
-    /// An action that was carried out, at this version.
-    Acted { version: u64, action: String },
+    /// An action is about to be sent, for the first time.
+    Sent { action_id: Uuid, decision: u64, action: String },
+    /// An action that was carried out, at this version; with a `SubmitActionResponse` message.
+    Acted { action_id: Uuid, version: u64, replayed: bool, answer: String },
     /// An action that was not.
-    Refused { code: i32, reason: Option<String> },
+    Refused { action_id: Uuid, code: i32, reason: Option<String> },
+    /// All was told, over one stream more than it was resumed.
+    Ended { resumed: u32 },
 }
 
 impl From<&Followed> for Line {
@@ -211,7 +229,7 @@ impl Log {
     fn record(&self, seat: u32, line: &Line) {
         let Some(file) = &self.file else { return };
         let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
-        let written = serde_json::to_writer(&mut *file, &OfSeat { seat, line });
+        let written = serde_json::to_writer(&mut *file, &OfSeat { at: now(), seat, line });
         let flushed = written.map_err(io::Error::from).and_then(|()| {
             file.write_all(b"\n")?;
             file.flush()
@@ -222,9 +240,10 @@ impl Log {
     }
 }
 
-/// A line, with the seat that it is about.
+/// A line, with the seat that it is about, and when it was written in microseconds since 1970.
 #[derive(Serialize)]
 struct OfSeat<'a> {
+    at: u128,
     seat: u32,
     #[serde(flatten)]
     line: &'a Line,

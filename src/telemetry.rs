@@ -1,6 +1,6 @@
 //! Logs.
 
-use std::io;
+use std::io::{self, IsTerminal as _};
 
 use tracing_subscriber::Layer as _;
 use tracing_subscriber::filter::Targets;
@@ -13,7 +13,10 @@ use crate::config::{LogFormat, Settings};
 pub fn init(settings: &Settings) {
     let filter: Targets = settings.log.parse().unwrap_or_default();
     let lines = match settings.log_format {
-        LogFormat::Text => tracing_subscriber::fmt::layer().with_writer(io::stderr).boxed(),
+        LogFormat::Text => tracing_subscriber::fmt::layer()
+            .with_ansi(io::stderr().is_terminal())
+            .with_writer(io::stderr)
+            .boxed(),
         LogFormat::Json => tracing_subscriber::fmt::layer()
             .json()
             .flatten_event(true)

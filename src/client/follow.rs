@@ -41,13 +41,28 @@ pub struct Follow {
     after_version: Option<u64>,
     resume_token: Vec<u8>,
     version: u64,
+    resumed: u32,
     stream: Option<Streaming<StreamViewResponse>>,
     ended: bool,
 }
 
 impl Follow {
     pub(super) fn new(at: AtMatch, after_version: Option<u64>) -> Self {
-        Self { at, after_version, resume_token: Vec::new(), version: 0, stream: None, ended: false }
+        Self {
+            at,
+            after_version,
+            resume_token: Vec::new(),
+            version: 0,
+            resumed: 0,
+            stream: None,
+            ended: false,
+        }
+    }
+
+    /// How often a stream was taken up again where another had broken.
+    #[must_use]
+    pub fn resumed(&self) -> u32 {
+        self.resumed
     }
 
     /// Waits for what there is next; nothing when the match is over and all was told, or when it is
@@ -91,6 +106,7 @@ impl Follow {
             let opened = tokio::time::timeout(super::TRY, opened).await;
             let opened = opened.map_err(|_| Status::unavailable("the server does not answer"))?;
             self.stream = Some(opened?.into_inner());
+            self.resumed += u32::from(!self.resume_token.is_empty());
         }
         let Some(stream) = &mut self.stream else { return Ok(None) };
         let reply = tokio::time::timeout(SILENCE, stream.message()).await;

@@ -191,9 +191,23 @@ impl AtMatch {
         action: GameAction,
         decision: Option<u64>,
     ) -> Result<SubmitActionResponse, Status> {
+        self.act_as(Uuid::new_v4(), action, decision).await
+    }
+
+    /// Like [`AtMatch::act`], under an id of the caller's making: whoever does not know whether an
+    /// action was carried out can send it again under the same.
+    ///
+    /// # Errors
+    /// The service's.
+    pub async fn act_as(
+        &self,
+        action_id: Uuid,
+        action: GameAction,
+        decision: Option<u64>,
+    ) -> Result<SubmitActionResponse, Status> {
         let request = SubmitActionRequest {
             match_id: self.match_id.clone(),
-            action_id: Uuid::new_v4().to_string(),
+            action_id: action_id.to_string(),
             action: Some(action),
             decision,
         };

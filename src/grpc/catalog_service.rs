@@ -3,7 +3,7 @@
 use tonic::{Request, Response, Status};
 
 use super::errors::Fault;
-use crate::games::catalogs;
+use crate::games::{OTHER_GAME, catalogs};
 use crate::proto;
 use crate::proto::catalog_service_server::CatalogService;
 use crate::proto::game_option::Kind;
@@ -58,7 +58,8 @@ fn write_catalog(catalog: &Catalog) -> proto::GetGameResponse {
         options: catalog.options.iter().map(write_option).collect(),
         cards: catalog.cards.iter().map(write_card).collect(),
         actions: entries(&catalog.actions),
-        refusals: entries(&catalog.refusals),
+        // Any game can be sent an action of another one.
+        refusals: entries(&[catalog.refusals.as_slice(), &[OTHER_GAME.into()]].concat()),
         achievements: entries(&catalog.achievements),
         outcomes: entries(&catalog.outcomes),
     }

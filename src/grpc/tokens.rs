@@ -6,11 +6,15 @@
 
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use jsonwebtoken::errors::ErrorKind;
-use jsonwebtoken::{Algorithm, DecodingKey, EncodingKey, Header, Validation};
+use jsonwebtoken::{
+    Algorithm, DecodingKey, EncodingKey, Header, Validation, get_current_timestamp,
+};
+use quick_cache::sync::Cache;
 use rand::TryRng as _;
 use rand::rngs::SysRng;
 use serde::{Deserialize, Serialize};
@@ -27,6 +31,10 @@ const ISSUER: &str = "parlor";
 const MIN_KEY: usize = 32;
 /// The longest token that is looked at, in bytes.
 const MAX_TOKEN: usize = 512;
+/// For how many seconds after its end a token is still good, as clocks differ.
+const LEEWAY_SECS: u64 = 30;
+/// How many tokens are remembered as good. A seat's is sent with each of its actions.
+const REMEMBERED: usize = 16 * 1024;
 
 /// What a token allows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,6 +55,13 @@ pub struct Claims {
     pub exp: u64,
 }
 
+impl Claims {
+    /// Whether the token has not expired.
+    fn is_in_time(&self) -> bool {
+        self.exp + LEEWAY_SECS >= get_current_timestamp()
+    }
+}
+
 /// The issuer, which is always the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Issuer {
@@ -58,7 +73,8 @@ enum Issuer {
 #[derive(Clone)]
 struct Key {
     id: String,
-    secret: Vec<u8>,
+    /// For other uses than tokens; ready to be copied and fed.
+    mac: Hmac<Sha256>,
     signing: EncodingKey,
     verifying: DecodingKey,
 }
@@ -67,6 +83,8 @@ struct Key {
 #[derive(Clone)]
 pub struct TokenKeys {
     keys: Vec<Key>,
+    /// What was verified lately, so that it need not be for each call.
+    verified: Arc<Cache<String, Claims>>,
 }
 
 /// Says nothing of the keys: they must not reach a log.
@@ -108,28 +126,33 @@ impl FromStr for TokenKeys {
             if keys.iter().any(|key| key.id == id) {
                 return Err(BadKeys::Repeated);
             }
-            keys.push(Key::new(id, secret).ok_or(BadKeys::Syntax)?);
+            keys.push(Key::new(id, &secret).ok_or(BadKeys::Syntax)?);
         }
-        Ok(Self { keys })
+        Ok(Self::new(keys))
     }
 }
 
 impl Key {
-    fn new(id: &str, secret: Vec<u8>) -> Option<Self> {
-        let signing = EncodingKey::from_secret(&secret).ok()?;
-        let verifying = DecodingKey::from_secret(&secret).ok()?;
-        Some(Self { id: id.to_owned(), secret, signing, verifying })
+    fn new(id: &str, secret: &[u8]) -> Option<Self> {
+        let signing = EncodingKey::from_secret(secret).ok()?;
+        let verifying = DecodingKey::from_secret(secret).ok()?;
+        let mac = Hmac::<Sha256>::new_from_slice(secret).ok()?;
+        Some(Self { id: id.to_owned(), mac, signing, verifying })
     }
 
     /// An authentication code over these bytes, for other uses than tokens.
     fn mac(&self, bytes: &[u8]) -> Hmac<Sha256> {
-        let mut mac = Hmac::<Sha256>::new_from_slice(&self.secret).expect("a key of any length");
+        let mut mac = self.mac.clone();
         mac.update(bytes);
         mac
     }
 }
 
 impl TokenKeys {
+    fn new(keys: Vec<Key>) -> Self {
+        Self { keys, verified: Arc::new(Cache::new(REMEMBERED)) }
+    }
+
     /// A key for this process alone.
     ///
     /// # Panics
@@ -138,7 +161,7 @@ impl TokenKeys {
     pub fn random() -> Self {
         let mut secret = vec![0; MIN_KEY];
         SysRng.try_fill_bytes(&mut secret).expect("the operating system gives randomness");
-        Self { keys: Key::new("process", secret).into_iter().collect() }
+        Self::new(Key::new("process", &secret).into_iter().collect())
     }
 
     /// A token for a seat, or without one for a spectator. The same arguments give the same token.
@@ -177,16 +200,22 @@ impl TokenKeys {
         if token.len() > MAX_TOKEN {
             return Err(invalid());
         }
+        if let Some(claims) = self.verified.get(token).filter(Claims::is_in_time) {
+            return Ok(claims);
+        }
         let header = jsonwebtoken::decode_header(token).map_err(|_| invalid())?;
         let key = self.keys.iter().find(|key| header.kid.as_ref() == Some(&key.id));
         let mut validation = Validation::new(Algorithm::HS256);
-        validation.leeway = 30;
+        validation.leeway = LEEWAY_SECS;
         validation.set_issuer(&[ISSUER]);
         validation.set_required_spec_claims(&["exp", "iss", "sub"]);
         let verified =
             jsonwebtoken::decode::<Claims>(token, &key.ok_or_else(invalid)?.verifying, &validation);
         match verified {
-            Ok(data) => Ok(data.claims),
+            Ok(data) => {
+                self.verified.insert(token.to_owned(), data.claims);
+                Ok(data.claims)
+            }
             Err(error) if matches!(error.kind(), ErrorKind::ExpiredSignature) => {
                 Err(Fault::TOKEN_EXPIRED.status())
             }
@@ -206,5 +235,45 @@ impl TokenKeys {
     /// Whether this is the authentication code of these bytes under any of the keys.
     pub(super) fn is_sealed(&self, bytes: &[u8], seal: &[u8]) -> bool {
         self.keys.iter().any(|key| key.mac(bytes).verify_truncated_left(seal).is_ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tonic_types::StatusExt as _;
+    use uuid::Uuid;
+
+    use super::*;
+
+    fn reason(status: &Status) -> String {
+        status.get_error_details().error_info().expect("an ErrorInfo").reason.clone()
+    }
+
+    #[test]
+    fn a_token_is_good_again_and_again() {
+        let keys = TokenKeys::random();
+        let (now, life) = (get_current_timestamp(), Duration::from_secs(60));
+        let token = keys.issue(MatchId(Uuid::nil()), None, now, life).expect("a token");
+        let first = keys.verify(&token).expect("it is good");
+        assert_eq!(keys.verify(&token).expect("it is still good"), first);
+        let garbled = format!("{token}x");
+        assert_eq!(reason(&keys.verify(&garbled).expect_err("garbled")), "TOKEN_INVALID");
+    }
+
+    #[test]
+    fn a_token_that_was_good_expires() {
+        let keys = TokenKeys::random();
+        let token = keys.issue(MatchId(Uuid::nil()), None, 1_000, Duration::from_secs(60));
+        let token = token.expect("a token");
+        let remembered = Claims {
+            iss: Issuer::Parlor,
+            match_id: MatchId(Uuid::nil()),
+            seat: None,
+            epoch: 0,
+            iat: 1_000,
+            exp: 1_060,
+        };
+        keys.verified.insert(token.clone(), remembered);
+        assert_eq!(reason(&keys.verify(&token).expect_err("expired")), "TOKEN_EXPIRED");
     }
 }

@@ -8,6 +8,7 @@ use sha2::{Digest as _, Sha256};
 use super::history::{Frame, Live, loaded};
 use super::jitter::back_off;
 use super::record::Input;
+use super::uncut::Uncut;
 use super::{Caller, Error, Matches, Record, State};
 use crate::rules::{Game, Viewer};
 use crate::store::{
@@ -72,7 +73,7 @@ impl<G: Game> Matches<G> {
 
     /// Carries out a request once: `decide` says which input it comes to on a match, or why none.
     ///
-    /// Runs in a task of its own, which goes on when the caller does not wait for it any more.
+    /// It goes on when the caller does not wait for it any more.
     pub(super) async fn change(
         &self,
         id: MatchId,
@@ -81,9 +82,8 @@ impl<G: Game> Matches<G> {
         decide: impl Fn(&Record<G>) -> Result<Input<G>, Error> + Send + Sync + 'static,
     ) -> Result<Answer<G>, Error> {
         let matches = self.clone();
-        let task = async move { matches.decide_and_commit(id, request, reused, decide).await };
-        // A task of ours panics only by a mistake of ours.
-        self.inner.tasks.spawn(task).await.map_err(|_| Error::RulesPanic)?
+        let work = async move { matches.decide_and_commit(id, request, reused, decide).await };
+        Uncut::new(work, &self.inner.tasks).await
     }
 
     async fn decide_and_commit(

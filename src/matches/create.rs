@@ -9,6 +9,7 @@ use uuid::Uuid;
 
 use super::change::{Answer, asked, digest_of};
 use super::history::{Frame, decode, encode};
+use super::uncut::Uncut;
 use super::{Creation, Error, JoinCode, Matches, Player, Visibility};
 use crate::rules::{BySeat, Entropy, Game, Seat, Seed, Setup};
 use crate::store::{Digest, Entry, MatchId};
@@ -71,8 +72,8 @@ impl<G: Game> Matches<G> {
         let setup = Setup::new::<G>(request.options.clone(), request.seats.seats());
         let setup = setup.map_err(Error::BadSetup)?;
         let matches = self.clone();
-        let task = async move { matches.create_once(request, setup).await };
-        self.inner.tasks.spawn(task).await.map_err(|_| Error::RulesPanic)?
+        let work = async move { matches.create_once(request, setup).await };
+        Uncut::new(work, &self.inner.tasks).await
     }
 
     async fn create_once(

@@ -10,7 +10,7 @@
 //! - Nothing is shown before it is saved.
 //! - A refusal is judged on the match as the store has it: one judged on this instance's cache is
 //!   judged again after loading.
-//! - A change runs in a task of its own, so that a caller that hangs up cannot cut it in half.
+//! - A change goes on when its caller hangs up, in a task of its own, so that it is not cut in half.
 //! - No instance has anything that it could not lose: cache and readers are rebuilt from the store.
 //!
 //! Nothing here knows a transport, a database or a game by name.
@@ -26,6 +26,7 @@ mod join_code;
 mod reader;
 mod record;
 mod submit;
+mod uncut;
 mod view;
 mod watch;
 

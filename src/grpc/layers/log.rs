@@ -4,7 +4,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 
 use futures_util::future::BoxFuture;
-use http::{HeaderMap, Request, Response};
+use http::{HeaderMap, Request, Response, Uri};
 use http_body::{Frame, SizeHint};
 use tokio::time::Instant;
 use tonic::body::Body;
@@ -45,7 +45,7 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let mut call = Call::new(request.uri().path());
+        let mut call = Call::new(request.uri().clone());
         let answer = self.inner.call(request);
         Box::pin(async move {
             let response = answer.await?;
@@ -61,24 +61,29 @@ where
 /// without one, because the caller hung up.
 #[derive(Debug)]
 struct Call {
-    method: String,
+    /// Its path is the method.
+    uri: Uri,
     began: Instant,
     logged: bool,
 }
 
 impl Call {
-    fn new(path: &str) -> Self {
-        Self { method: path.to_owned(), began: Instant::now(), logged: false }
+    fn new(uri: Uri) -> Self {
+        Self { uri, began: Instant::now(), logged: false }
     }
 
     fn ended(&mut self, status: &Status) {
         if std::mem::replace(&mut self.logged, true) {
             return;
         }
+        let millis = self.began.elapsed().as_secs_f64() * 1000.0;
+        let (method, code) = (self.uri.path(), status.code());
+        if code == Code::Ok {
+            tracing::info!(method, ?code, millis, "call");
+            return;
+        }
         let details = status.get_error_details();
         let reason = details.error_info().map_or("", |info| info.reason.as_str());
-        let millis = self.began.elapsed().as_secs_f64() * 1000.0;
-        let (method, code) = (self.method.as_str(), status.code());
         match code {
             Code::Internal | Code::DataLoss | Code::Unknown => {
                 tracing::error!(method, ?code, reason, millis, "call failed");
@@ -86,7 +91,6 @@ impl Call {
             Code::Unavailable | Code::ResourceExhausted => {
                 tracing::warn!(method, ?code, reason, millis, "call failed");
             }
-            Code::Ok => tracing::info!(method, ?code, millis, "call"),
             _ => tracing::info!(method, ?code, reason, millis, "call refused"),
         }
     }
@@ -107,7 +111,10 @@ struct LoggedBody {
 
 impl LoggedBody {
     fn saw(&mut self, trailers: &HeaderMap) {
-        if let Some(status) = Status::from_header_map(trailers) {
+        // Most calls succeed, and then there is nothing more to read.
+        if trailers.get("grpc-status").is_some_and(|code| code == "0") {
+            self.call.ended(&Status::ok(""));
+        } else if let Some(status) = Status::from_header_map(trailers) {
             self.call.ended(&status);
         }
     }

@@ -64,7 +64,14 @@ impl Keys {
     }
 
     fn of(&self, id: MatchId, what: char) -> String {
-        format!("{}:{{{id}}}:{what}", self.prefix)
+        let mut buffer = Uuid::encode_buffer();
+        let id = id.0.hyphenated().encode_lower(&mut buffer);
+        let mut key = String::with_capacity(self.prefix.len() + id.len() + 5);
+        for part in [self.prefix.as_str(), ":{", id, "}:"] {
+            key.push_str(part);
+        }
+        key.push(what);
+        key
     }
 }
 

@@ -473,6 +473,18 @@ def test_an_illegal_action_names_the_rule_it_breaks_and_changes_nothing(server: 
     assert view(server, table, table.tokens[0]) == before
 
 
+def test_an_action_of_another_game_breaks_a_rule_of_every_game(server: Server) -> None:
+    table = two_seats(server)
+    action = games.GameAction()
+    action.neapolitan.decline.SetInParent()
+    submit = table.action(action)
+    ask = partial(server.matches.SubmitAction, submit, metadata=bearer(table.tokens[0]))
+    assert refused("FAILED_PRECONDITION", "ILLEGAL_ACTION", ask).rules == ["other_game"]
+    for game in server.catalog.ListGames(catalog.ListGamesRequest()).games:
+        described = server.catalog.GetGame(catalog.GetGameRequest(game_id=game.game_id))
+        assert "other_game" in {entry.id for entry in described.refusals}
+
+
 @provokes("NOT_YOUR_TURN")
 def test_whoever_has_no_decision_may_not_act(server: Server) -> None:
     table = two_seats(server)

@@ -2,7 +2,9 @@
 
 import asyncio
 import hashlib
+import itertools
 import random
+from collections.abc import Iterator
 
 import grpc
 import pytest
@@ -36,25 +38,29 @@ def default_options(game: str) -> games.GameOptions:
     return options
 
 
-def other_options(server: Server, game: str, seats: int) -> games.GameOptions:
-    """The game with everything chosen that its catalog offers and that is not a list of cards."""
-    options = default_options(game)
-    arm = getattr(options, game)
-    for option in server.catalog.GetGame(catalog.GetGameRequest(game_id=game)).options:
-        match option.WhichOneof("kind"):
-            case "switch":
-                setattr(arm, option.name, True)
-            case "number":
-                setattr(arm, option.name, option.number.min)
-            case "seat":
-                setattr(arm, option.name, seats - 1)
-    return options
+def other_options(server: Server, game: str, seats: int) -> Iterator[games.GameOptions]:
+    """The game with every combination of its switches, and the rest chosen that the catalog offers
+    and that is not a list of cards."""
+    offered = server.catalog.GetGame(catalog.GetGameRequest(game_id=game)).options
+    switches = [option.name for option in offered if option.WhichOneof("kind") == "switch"]
+    for chosen in itertools.product([False, True], repeat=len(switches)):
+        options = default_options(game)
+        arm = getattr(options, game)
+        for name, on in zip(switches, chosen, strict=True):
+            setattr(arm, name, on)
+        for option in offered:
+            match option.WhichOneof("kind"):
+                case "number":
+                    setattr(arm, option.name, option.number.min)
+                case "seat":
+                    setattr(arm, option.name, seats - 1)
+        yield options
 
 
 def test_a_whole_match_is_played_and_every_stream_tells_all_of_it(
     server: Server, loop: asyncio.Runner, game: str, seats: int, seed: int
 ) -> None:
-    choices = [default_options(game), other_options(server, game, seats)]
+    choices = [default_options(game), *other_options(server, game, seats)]
     played = [loop.run(whole_match(server, seats, options, seed)) for options in choices]
     # How many seats there can be may depend on the options.
     assert any(played), f"{game} says that it has tables of {seats}, but none was created"

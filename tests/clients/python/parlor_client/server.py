@@ -6,6 +6,7 @@ import signal
 import subprocess
 import threading
 from pathlib import Path
+from typing import IO
 
 import grpc
 
@@ -19,11 +20,14 @@ STOP_SECS = 30
 class Server:
     """A running server with these flags; ended by its process id."""
 
-    def __init__(self, *flags: str) -> None:
+    def __init__(
+        self, *flags: str, listen: str = "127.0.0.1:0", log: IO[str] | None = None
+    ) -> None:
         clean = {name: value for name, value in os.environ.items() if "PARLOR" not in name}
         self._process = subprocess.Popen(
-            [BINARY, "--listen", "127.0.0.1:0", "--log", "warn", "--drain", "5s", *flags],
+            [BINARY, "--listen", listen, "--log", "warn", "--drain", "5s", *flags],
             stdout=subprocess.PIPE,
+            stderr=log,
             text=True,
             env=clean,
         )
@@ -46,6 +50,13 @@ class Server:
     def terminate(self) -> None:
         """Tells it to stop, as an operator would."""
         self._process.send_signal(signal.SIGTERM)
+
+    def kill(self) -> None:
+        """Ends it at once, as a crash would."""
+        self.channel.close()
+        self._process.kill()
+        self._process.wait()
+        self._process.stdout.close()
 
     def stop(self) -> int:
         """Tells it to stop, waits until it has, and gives its exit code."""
