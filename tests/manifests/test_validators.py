@@ -71,6 +71,17 @@ def test_yamllint_finds_nothing_in_manifests() -> None:
     run("yamllint", "--strict", "--config-file", HERE / "yamllint.yaml", "deploy", HERE)
 
 
+def test_shellcheck_finds_nothing_in_scripts() -> None:
+    scripts = [
+        path
+        for folder in ("deploy", "tests/image")
+        for path in (ROOT / folder).rglob("*")
+        if path.is_file() and path.read_bytes().startswith(b"#!/usr/bin/env bash\n")
+    ]
+    assert len(scripts) >= 4
+    run("shellcheck", *scripts)
+
+
 def test_the_context_of_the_image_has_all_that_cargo_needs(tmp_path: Path) -> None:
     lines = (ROOT / "deploy/docker/Dockerfile.dockerignore").read_text().splitlines()
     names = [line.removeprefix("!") for line in lines if line.startswith("!")]

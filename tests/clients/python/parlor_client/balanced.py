@@ -44,7 +44,7 @@ class Balanced:
     def calls(self, method: str) -> Counter[str]:
         """How many calls of a method each instance has logged."""
         logs = self.folder.glob("instance-*.log")
-        return Counter({log.stem: log.read_text().count(f'/{method}"') for log in logs})
+        return Counter({log.stem: log.read_text().count(f'{method}"') for log in logs})
 
     def pid(self, instance: int) -> int:
         """The process id of an instance that runs."""
