@@ -1,6 +1,7 @@
 """Several instances behind a balancer, as `deploy/local/up` starts them."""
 
 import contextlib
+import json
 import os
 import signal
 import socket
@@ -13,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import grpc
+from grpc_health.v1 import health_pb2, health_pb2_grpc
 
 from parlor_client.server import BINARY
 from parlor_client.stubs import ROOT, CatalogStub, MatchStub
@@ -48,29 +50,44 @@ class Balanced:
 
     def pid(self, instance: int) -> int:
         """The process id of an instance that runs."""
-        return int((self.folder / f"instance-{instance}.pid").read_text())
+        # It may be just being written.
+        return int((self.folder / f"instance-{instance}.pid").read_text() or 0)
 
-    def healthy(self) -> int:
-        """To how many instances the balancer sends calls."""
-        pages = f"http://127.0.0.1:{self.port + 9}/stats?filter=membership_healthy"
+    def healthy(self) -> set[int]:
+        """The instances that the balancer sends calls to."""
+        pages = f"http://127.0.0.1:{self.port + 9}/clusters?format=json"
         with urllib.request.urlopen(pages, timeout=PATIENCE_SECS) as answer:
-            return int(answer.read().rsplit(b" ", 1)[1])
+            (instances,) = json.load(answer)["cluster_statuses"]
+        return {
+            host["address"]["socket_address"]["port_value"] - self.port
+            for host in instances["host_statuses"]
+            if not host["health_status"].keys() & {"failed_active_health_check", "pending_active_hc"}
+        }
+
+    def _serves(self, instance: int) -> bool:
+        with grpc.insecure_channel(f"127.0.0.1:{self.port + instance}") as channel:
+            health = health_pb2_grpc.HealthStub(channel)
+            request = health_pb2.HealthCheckRequest(service="parlor.v1.MatchService")
+            try:
+                answer = health.Check(request, wait_for_ready=True, timeout=PATIENCE_SECS)
+            except grpc.RpcError:
+                return False
+            return answer.status == health_pb2.HealthCheckResponse.SERVING
 
     def replace(self, instance: int) -> None:
         """Tells an instance to stop, and waits until another has taken its place."""
-        before, instances = self.pid(instance), self.healthy()
+        before = self.pid(instance)
         os.kill(before, signal.SIGTERM)
-        until(lambda: self.healthy() == instances - 1)
-        until(lambda: self.pid(instance) != before and self.healthy() == instances)
+        until(lambda: self.pid(instance) != before and self._serves(instance))
+        until(lambda: instance in self.healthy())
 
     def add(self, instance: int) -> None:
         """Adds an instance, and waits until the balancer knows it."""
-        instances = self.healthy()
         log = self.folder / f"instance-{instance}.log"
         command = [LOCAL / "instance", str(instance), self.folder]
         with log.open("w") as output:
             self._added.append(subprocess.Popen(command, stderr=output, env=self._env))
-        until(lambda: self.healthy() == instances + 1)
+        until(lambda: instance in self.healthy())
 
     def ends(self) -> list[str]:
         """How instances ended."""
