@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use clap::Parser as _;
 use parlor::app::App;
 use parlor::cli::{Cli, Command, ServeArgs, SimulateArgs};
+use parlor::client::explain;
 use parlor::config::{EXIT_CONFIG, Mistakes, RuntimeShape, Settings};
 use parlor::telemetry;
 use tokio::runtime::{Builder, Runtime};
@@ -46,7 +47,8 @@ fn finish(done: Result<(), Failure>) -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("parlor: {error}");
+            let status = error.downcast_ref::<tonic::Status>();
+            eprintln!("parlor: {}", status.map_or_else(|| error.to_string(), explain));
             ExitCode::FAILURE
         }
     }

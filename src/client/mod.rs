@@ -300,6 +300,21 @@ pub fn reason(status: &Status) -> Option<String> {
     status.get_error_details().error_info().map(|info| info.reason.clone())
 }
 
+/// A status in words for people: its message and reason, and a line for each thing that its details
+/// name.
+#[must_use]
+pub fn explain(status: &Status) -> String {
+    let details = status.get_error_details();
+    let reason = details.error_info().map_or("no reason", |info| &info.reason);
+    let fields = details.bad_request().into_iter().flat_map(|bad| &bad.field_violations);
+    let rules = details.precondition_failure().into_iter().flat_map(|failed| &failed.violations);
+    let named = fields
+        .map(|field| format!("{}: {}", field.field, field.description))
+        .chain(rules.map(|rule| format!("{}: {}", rule.subject, rule.description)));
+    let first = format!("{} ({reason})", status.message());
+    std::iter::once(first).chain(named).collect::<Vec<_>>().join("\n")
+}
+
 fn timed<T>(message: T) -> Request<T> {
     let mut request = Request::new(message);
     request.set_timeout(TRY);

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "where something is missing, the test has failed")]
 
 mod changes;
+mod commands;
 mod forks;
 mod instance;
 mod layers;
