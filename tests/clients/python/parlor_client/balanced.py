@@ -36,7 +36,9 @@ class Balanced:
         self._env = clean | {"PARLOR_BIN": str(BINARY.resolve())} | settings
         self._added: list[subprocess.Popen] = []
         command = [LOCAL / "up", "--port", str(self.port), "--dir", folder, *options]
-        self._up = subprocess.Popen(command, stdout=subprocess.PIPE, text=True, env=self._env)
+        self._up = subprocess.Popen(
+            command, stdout=subprocess.PIPE, text=True, env=self._env, preexec_fn=heed_interrupts
+        )
         if not any("try next" in line for line in self._up.stdout):
             raise RuntimeError(f"it did not start: exit code {self._up.wait()}")
         self.channel = grpc.insecure_channel(self.address)
@@ -107,6 +109,11 @@ class Balanced:
         assert self._up.returncode == 0
         left = [path.name for path in self.folder.glob("*.pid")]
         assert not left, f"{left} were not ended"
+
+
+def heed_interrupts() -> None:
+    """What a shell starts in the background ignores Ctrl-C, and all that it starts does too."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
 
 
 def until(done: Callable[[], bool]) -> None:
