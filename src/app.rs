@@ -27,7 +27,7 @@ use crate::matches::{Matches, SystemClock};
 use crate::proto;
 use crate::proto::catalog_service_server::CatalogServiceServer;
 use crate::proto::match_service_server::MatchServiceServer;
-use crate::store::{MemoryStore, RedisConfig, RedisStore, Store, StoreError};
+use crate::store::{MemoryStore, RedisStore, Store, StoreError};
 
 /// Streams that a connection may have open.
 const MAX_STREAMS: u32 = 100;
@@ -76,7 +76,7 @@ impl App {
     pub async fn build(settings: Settings) -> Result<Self, StartError> {
         let store: Arc<dyn Store> = match &settings.store {
             StoreChoice::Memory => Arc::new(MemoryStore::default()),
-            StoreChoice::Redis(url) => Arc::new(RedisStore::connect(RedisConfig::new(url)).await?),
+            StoreChoice::Redis(config) => Arc::new(RedisStore::connect(config.clone()).await?),
         };
         Self::over(store, settings)
     }

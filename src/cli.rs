@@ -3,6 +3,8 @@
 //! Values are read as text here and judged in [`crate::config`], so that all mistakes in them can be
 //! told at once.
 
+use std::path::PathBuf;
+
 use clap::{Args, Parser, Subcommand};
 
 use crate::games::catalogs;
@@ -110,7 +112,7 @@ pub struct PlayArgs {
     /// Also write everything that is sent and received to this file, a JSON object a line, with
     /// messages as hexadecimal Protobuf
     #[arg(long, value_name = "FILE")]
-    pub record: Option<std::path::PathBuf>,
+    pub record: Option<PathBuf>,
 }
 
 /// How to serve.
@@ -120,10 +122,15 @@ pub struct ServeArgs {
     #[arg(long, env = "PARLOR_LISTEN", value_name = "ADDR", default_value = "127.0.0.1:50051")]
     pub listen: String,
 
-    /// Where matches are kept: `memory`, or `redis://[user:password@]host[:port][/db]`
+    /// Where matches are kept: `memory`, or the address of a Redis
     ///
     /// In memory they serve one instance and end with it. In Redis any number of instances share
-    /// them; they then need the same token keys. `@FILE` reads it from a file.
+    /// them; they then need the same token keys. An address is one of
+    /// `redis://[user:password@]host[:port][/db]`;
+    /// `redis+sentinel://[user:password@]host[:port],…/primary[/db]`, where the hosts are sentinels
+    /// and `?sentinel_username=…&sentinel_password=…` is for them; or
+    /// `redis+cluster://[user:password@]host[:port],…`, some nodes of a cluster. With `rediss` in
+    /// place of `redis` all connections are encrypted. `@FILE` reads it from a file.
     #[arg(
         long,
         env = "PARLOR_STORE",
@@ -132,6 +139,28 @@ pub struct ServeArgs {
         hide_env_values = true
     )]
     pub store: String,
+
+    /// What in Redis is to survive: `everysec`, `always` or `replicated`
+    ///
+    /// `everysec` takes that a crash of Redis or a power loss costs up to two seconds, `always` that
+    /// nothing but the loss of the primary costs anything; both are the servers' doing. With
+    /// `replicated` nothing is acknowledged before a replica has it. What the servers really do is
+    /// looked up at the start, with a warning where it is less. `always` if it is left out.
+    #[arg(long, env = "PARLOR_DURABILITY", value_name = "PROFILE")]
+    pub durability: Option<String>,
+
+    /// The certificates, in PEM, that those of an encrypted Redis are verified with; left out, those
+    /// that the system trusts
+    #[arg(long, env = "PARLOR_REDIS_CA", value_name = "FILE")]
+    pub redis_ca: Option<PathBuf>,
+
+    /// The certificate, in PEM, to show to an encrypted Redis that asks for one
+    #[arg(long, env = "PARLOR_REDIS_CERT", value_name = "FILE")]
+    pub redis_cert: Option<PathBuf>,
+
+    /// The key, in PEM, of that certificate
+    #[arg(long, env = "PARLOR_REDIS_KEY", value_name = "FILE")]
+    pub redis_key: Option<PathBuf>,
 
     /// Keys that seat tokens are signed with, as `id:hex,…`; the first one signs, all verify
     ///

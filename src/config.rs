@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::net::SocketAddr;
+use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -10,6 +11,7 @@ use http::HeaderValue;
 use crate::cli::ServeArgs;
 use crate::grpc::ApiKeys;
 use crate::grpc::tokens::TokenKeys;
+use crate::store::{Durability, RedisAddress, RedisConfig, RedisTls};
 
 /// The exit code for settings that cannot be: `EX_CONFIG` of sysexits.h.
 pub const EXIT_CONFIG: u8 = 78;
@@ -46,22 +48,12 @@ pub struct Settings {
 }
 
 /// Where matches are kept.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, Debug)]
 pub enum StoreChoice {
     /// In this process.
     Memory,
-    /// In Redis, at this URL.
-    Redis(String),
-}
-
-/// Says nothing of the URL: it may hold a password.
-impl fmt::Debug for StoreChoice {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Memory => "Memory",
-            Self::Redis(_) => "Redis(..)",
-        })
-    }
+    /// In Redis, reached like this.
+    Redis(RedisConfig),
 }
 
 /// Whose pages may call.
@@ -111,13 +103,15 @@ impl Reader {
 
     /// What may be secret can stand in a file, so that neither the command line nor the environment
     /// shows it.
+    fn text(&mut self, flag: &str, text: &str) -> Option<String> {
+        let Some(path) = text.strip_prefix('@') else { return Some(text.to_owned()) };
+        let read = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"));
+        Some(self.note(flag, read)?.trim_end().to_owned())
+    }
+
     fn secret<T: FromStr<Err: fmt::Display>>(&mut self, flag: &str, text: &str) -> Option<T> {
-        let Some(path) = text.strip_prefix('@') else {
-            return self.note(flag, text.parse::<T>());
-        };
-        let text = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"));
-        let text = self.note(flag, text)?;
-        self.note(flag, text.trim_end().parse::<T>())
+        let text = self.text(flag, text)?;
+        self.note(flag, text.parse())
     }
 
     fn time(&mut self, flag: &str, text: &str) -> Option<Duration> {
@@ -133,6 +127,55 @@ impl Reader {
         self.note(flag, count.ok_or_else(|| format!("a number, at least {least}")))
     }
 
+    fn file(&mut self, flag: &str, path: Option<&Path>) -> Option<Vec<u8>> {
+        let path = path?;
+        let read = std::fs::read(path);
+        self.note(flag, read.map_err(|error| format!("{}: {error}", path.display())))
+    }
+
+    /// Where matches are kept, from all flags that say something of it.
+    fn store(&mut self, store: &str, args: &ServeArgs) -> Option<StoreChoice> {
+        let durability = args.durability.as_deref().map(str::parse::<Durability>).transpose();
+        let durability = self.note("durability", durability);
+        let authorities = self.file("redis-ca", args.redis_ca.as_deref());
+        let certificate = self.file("redis-cert", args.redis_cert.as_deref());
+        let key = self.file("redis-key", args.redis_key.as_deref());
+
+        let address = match store {
+            "memory" => None,
+            url if url.starts_with("redis") => {
+                Some(self.note("store", url.parse::<RedisAddress>())?)
+            }
+            _ => {
+                let forms = "`memory`, or an address that begins with redis:// or one of its kin";
+                self.mistakes.push(format!("--store: {forms}"));
+                return None;
+            }
+        };
+        let encrypted = address.as_ref().is_some_and(RedisAddress::is_encrypted);
+        let unused = [
+            ("durability", args.durability.is_some() && address.is_none(), "Redis"),
+            ("redis-ca", args.redis_ca.is_some() && !encrypted, "an encrypted Redis"),
+            ("redis-cert", args.redis_cert.is_some() && !encrypted, "an encrypted Redis"),
+            ("redis-key", args.redis_key.is_some() && !encrypted, "an encrypted Redis"),
+        ];
+        for (flag, _, of) in unused.into_iter().filter(|(_, unused, _)| *unused) {
+            self.mistakes.push(format!("--{flag}: only for {of}"));
+        }
+        if args.redis_cert.is_some() != args.redis_key.is_some() {
+            self.mistakes.push("--redis-cert: only together with --redis-key".to_owned());
+        }
+        let Some(address) = address else { return Some(StoreChoice::Memory) };
+        let tls = if address.is_encrypted() {
+            let identity = certificate.as_deref().zip(key.as_deref());
+            Some(self.note("redis-ca", RedisTls::new(authorities.as_deref(), identity))?)
+        } else {
+            None
+        };
+        let durability = durability?.unwrap_or_default();
+        Some(StoreChoice::Redis(RedisConfig { tls, durability, ..RedisConfig::new(store) }))
+    }
+
     fn choice<T: Copy>(&mut self, flag: &str, text: &str, choices: &[(&str, T)]) -> Option<T> {
         let found = choices.iter().find(|(name, _)| *name == text).map(|&(_, choice)| choice);
         let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
@@ -146,7 +189,8 @@ impl TryFrom<&ServeArgs> for Settings {
     fn try_from(args: &ServeArgs) -> Result<Self, Mistakes> {
         let mut read = Reader::default();
         let listen = read.note("listen", args.listen.parse::<SocketAddr>());
-        let store = read.secret::<StoreChoice>("store", &args.store);
+        let address = read.text("store", &args.store);
+        let store = address.as_deref().and_then(|address| read.store(address, args));
         let token_keys = args.token_keys.as_deref();
         let token_keys = token_keys.map(|keys| read.secret::<TokenKeys>("token-keys", keys));
         let api_keys = args.api_keys.as_deref();
@@ -168,7 +212,7 @@ impl TryFrom<&ServeArgs> for Settings {
         let filter = args.log.parse::<tracing_subscriber::filter::Targets>();
         read.note("log", filter);
 
-        if let (Some(StoreChoice::Redis(_)), None) = (&store, &token_keys) {
+        if address.is_some_and(|address| address.starts_with("redis")) && token_keys.is_none() {
             read.mistakes.push(
                 "--token-keys: needed with Redis, so that all instances accept each other's tokens"
                     .to_owned(),
@@ -203,18 +247,6 @@ impl TryFrom<&ServeArgs> for Settings {
         match settings {
             Some(settings) if read.mistakes.is_empty() => Ok(settings),
             _ => Err(Mistakes(read.mistakes)),
-        }
-    }
-}
-
-impl FromStr for StoreChoice {
-    type Err = &'static str;
-
-    fn from_str(text: &str) -> Result<Self, Self::Err> {
-        match text {
-            "memory" => Ok(Self::Memory),
-            url if url.starts_with("redis://") => Ok(Self::Redis(url.to_owned())),
-            _ => Err("`memory`, or a URL that begins with redis://"),
         }
     }
 }
@@ -254,7 +286,7 @@ mod tests {
     fn the_defaults_serve_from_memory_on_the_loopback_address() {
         let settings = settings(&[]).expect("good settings");
         assert_eq!(settings.listen.to_string(), "127.0.0.1:50051");
-        assert_eq!(settings.store, StoreChoice::Memory);
+        assert!(matches!(settings.store, StoreChoice::Memory));
         assert!(settings.api_keys.is_open());
     }
 
@@ -316,7 +348,7 @@ mod tests {
             &format!("--api-keys=@{api_keys}"),
         ])
         .expect("good settings");
-        assert_eq!(settings.store, StoreChoice::Redis("redis://u:hunter2@localhost".to_owned()));
+        assert!(matches!(settings.store, StoreChoice::Redis(_)));
         assert!(settings.token_keys.is_some());
         assert!(!settings.api_keys.is_open());
     }
@@ -337,6 +369,31 @@ mod tests {
         assert!(mistakes[1].starts_with("--token-keys: "), "{mistakes:?}");
         assert!(!mistakes.concat().contains("hunter2"), "{mistakes:?}");
         assert_eq!(mistakes.len(), 2, "{mistakes:?}");
+    }
+
+    #[test]
+    fn what_is_said_of_redis_fits_together() {
+        let key = format!("--token-keys=a:{}", "ab".repeat(32));
+        let redis = "--store=redis://h";
+        let encrypted = "--store=rediss://h";
+        let cases: [(&[&str], &[&str]); 7] = [
+            (&[redis, "--durability=replicated"], &[]),
+            (&["--store=redis+cluster://a,b"], &[]),
+            (&[redis, "--durability=often"], &["--durability"]),
+            (&["--store=redis+sentinel://a"], &["--store"]),
+            (&["--durability=always"], &["--durability"]),
+            (&[redis, "--redis-ca=/dev/null"], &["--redis-ca"]),
+            (
+                &[encrypted, "--redis-ca=/nowhere", "--redis-cert=/dev/null"],
+                &["--redis-ca", "--redis-cert"],
+            ),
+        ];
+        for (flags, expected) in cases {
+            let flags: Vec<_> = flags.iter().copied().chain([key.as_str()]).collect();
+            let mistakes = settings(&flags).err().map(|mistakes| mistakes.0).unwrap_or_default();
+            let wrong: Vec<_> = mistakes.iter().filter_map(|text| text.split(':').next()).collect();
+            assert_eq!(wrong, expected, "{flags:?}: {mistakes:?}");
+        }
     }
 
     #[test]

@@ -86,6 +86,7 @@ faults! {
     STORE_READ_ONLY = Unavailable "the store takes no writes: try again";
     STORE_MISCONFIGURED = Internal "the store refuses this service";
     OUTCOME_UNKNOWN = Unavailable "whether it was done is not known: send the same request again";
+    DURABILITY_PENDING = Unavailable "it is done but not yet safe: send the same request again";
     DEADLINE_EXCEEDED = DeadlineExceeded "the deadline passed";
 }
 
@@ -195,6 +196,7 @@ fn store(error: &StoreError) -> Status {
     match error {
         StoreError::Unavailable(_) => Fault::STORE_UNAVAILABLE.with_retry(),
         StoreError::OutcomeUnknown(_) => Fault::OUTCOME_UNKNOWN.with_retry(),
+        StoreError::DurabilityPending(_) => Fault::DURABILITY_PENDING.with_retry(),
         StoreError::Failover(_) => Fault::STORE_FAILOVER.with_retry(),
         StoreError::ReadOnly(_) => Fault::STORE_READ_ONLY.with_retry(),
         StoreError::Full(_) => Fault::STORE_FULL.status(),

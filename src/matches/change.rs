@@ -236,6 +236,8 @@ async fn settled<T, F: Future<Output = StoreResult<T>>>(
         match question().await {
             Ok(answer) => return Ok((answer, unknown.is_some())),
             Err(error @ StoreError::OutcomeUnknown(_)) => unknown = Some(error),
+            // This says more: it was heard.
+            Err(error @ StoreError::DurabilityPending(_)) => return Err(error),
             Err(error) if unknown.is_none() => return Err(error),
             Err(_) => back_off(attempt).await,
         }

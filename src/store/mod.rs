@@ -22,7 +22,7 @@ use tokio::sync::watch;
 use uuid::Uuid;
 
 pub use self::memory::MemoryStore;
-pub use self::redis::{RedisConfig, RedisStore};
+pub use self::redis::{Durability, RedisAddress, RedisConfig, RedisStore, RedisTls};
 
 /// The id of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -146,6 +146,10 @@ pub enum StoreError {
     /// It did not answer; the change may or may not have been made.
     #[error("the store did not answer: {0}")]
     OutcomeUnknown(String),
+    /// The change is made, but not yet where it survives the loss of the primary. The same again waits
+    /// for that again.
+    #[error("the store has not replicated it: {0}")]
+    DurabilityPending(String),
     /// It is changing its primary, or loading; nothing was changed.
     #[error("the store is failing over: {0}")]
     Failover(String),

@@ -4,21 +4,30 @@
 
 mod changes;
 mod commands;
+mod durability;
 mod forks;
 mod instance;
 mod layers;
+mod power_loss;
 mod redis_faults;
 mod redis_server;
+mod redis_topologies;
 mod simulate;
 mod store_contract;
 mod store_down;
 mod streams;
+mod topologies;
 mod verification;
 
 use std::time::Duration;
 
 /// Waits until it gives something, and fails the test if that takes too long.
-async fn eventually<T>(what: &str, mut probe: impl AsyncFnMut() -> Option<T>) -> T {
+async fn eventually<T>(what: &str, probe: impl AsyncFnMut() -> Option<T>) -> T {
+    within(Duration::from_secs(10), what, probe).await
+}
+
+/// Waits no longer than this until it gives something.
+async fn within<T>(time: Duration, what: &str, mut probe: impl AsyncFnMut() -> Option<T>) -> T {
     let trying = async {
         loop {
             if let Some(found) = probe().await {
@@ -27,6 +36,6 @@ async fn eventually<T>(what: &str, mut probe: impl AsyncFnMut() -> Option<T>) ->
             tokio::time::sleep(Duration::from_millis(5)).await;
         }
     };
-    let found = tokio::time::timeout(Duration::from_secs(10), trying).await;
+    let found = tokio::time::timeout(time, trying).await;
     found.unwrap_or_else(|_| panic!("it never happened: {what}"))
 }

@@ -21,13 +21,17 @@ use crate::store_contract::{
 };
 
 /// So long that nothing is seen because of it in a test.
-const NEVER: Duration = Duration::from_secs(3_600);
+pub const NEVER: Duration = Duration::from_secs(3_600);
 
 /// A store that waits as long as one does outside of tests.
 async fn impatient(server: &RedisServer) -> RedisStore {
+    RedisStore::connect(hasty(server.config())).await.unwrap()
+}
+
+/// The same, with waits as short as outside of tests.
+pub fn hasty(config: RedisConfig) -> RedisConfig {
     let RedisConfig { connect_timeout, response_timeout, .. } = RedisConfig::new("");
-    let config = RedisConfig { connect_timeout, response_timeout, ..server.config() };
-    RedisStore::connect(config).await.unwrap()
+    RedisConfig { connect_timeout, response_timeout, ..config }
 }
 
 /// The change is made with this, whether it was before or not, as soon as the server lets it.
@@ -36,7 +40,7 @@ async fn sooner_or_later(store: &RedisStore, id: MatchId, change: &Commit) -> Co
 }
 
 /// The match is at this version, whole: neither less nor more is kept of it.
-async fn assert_whole(store: &RedisStore, id: MatchId, version: u64) {
+pub async fn assert_whole(store: &RedisStore, id: MatchId, version: u64) {
     let loaded = store.load(id, None, None).await.unwrap().unwrap();
     assert_eq!((loaded.position, loaded.snapshot), (at(version), Some(snapshot(version))));
     let log = store.log(id, 0, 1_000).await.unwrap().unwrap();
@@ -97,6 +101,37 @@ async fn a_server_that_restarts_is_found_again_with_its_matches() {
     assert_eq!(outcome, Committed::Done);
     assert_whole(&store, id, 3).await;
     hears(&mut watch, Hint::At(at(3))).await;
+}
+
+#[tokio::test]
+async fn a_server_that_still_loads_its_data_is_waited_for() {
+    // It takes its time over every key, but only where there are any.
+    let slow = ["--key-load-delay", "10000", "--loading-process-events-interval-bytes", "1024"];
+    let mut server =
+        RedisServer::start_with(&|_, _| slow.iter().copied().map(str::to_owned).collect()).await;
+    let store = impatient(&server).await;
+    let id = match_at(&store, 3).await;
+    for number in 0..100 {
+        store.claim(&format!("key:{number}"), Bytes::from(vec![0; 100]), KEEP).await.unwrap();
+    }
+    server.run::<String>(&["BGREWRITEAOF"]).await;
+    eventually("the log is rewritten", async || {
+        let info: String = server.run(&["INFO", "persistence"]).await;
+        let is = |line| info.lines().any(|found| found == line);
+        (is("aof_rewrite_in_progress:0") && is("aof_rewrite_scheduled:0")).then_some(())
+    })
+    .await;
+
+    server.kill();
+    server.start_again().await;
+    eventually("it is told that it loads", async || {
+        let refused = store.load(id, None, None).await.expect_err("it loads");
+        refused.to_string().contains("LOADING").then_some(())
+    })
+    .await;
+    let outcome = sooner_or_later(&store, id, &change(3, request(3))).await;
+    assert_eq!(outcome, Committed::Done);
+    assert_whole(&store, id, 4).await;
 }
 
 #[tokio::test]
@@ -490,7 +525,7 @@ async fn a_wrong_configuration_is_told_at_the_start() {
         RedisConfig::new("127.0.0.1"),
         RedisConfig::new("http://127.0.0.1"),
         RedisConfig::new("unix:///tmp/redis"),
-        RedisConfig::new("rediss://127.0.0.1"),
+        RedisConfig::new(format!("redis+cluster://parlor:secret@127.0.0.1:{}", server.port())),
         RedisConfig { url: format!("{}/99", server.url()), ..server.config() },
         RedisConfig { prefix: String::new(), ..server.config() },
         RedisConfig { prefix: "par{lor".to_owned(), ..server.config() },

@@ -17,7 +17,11 @@ use tempfile::TempDir;
 /// What the service's user may do: everything below is used, and the whole suite runs under it.
 const PERMISSIONS: &str = "resetkeys ~parlor1:* resetchannels &parlor1:* -@all \
     +evalsha +eval +exists +get +set +hget +hmget +hset +xadd +xrange +pexpire +publish \
-    +subscribe +unsubscribe +hello +ping +config|get";
+    +subscribe +unsubscribe +hello +ping +config|get +wait +cluster|slots +asking";
+
+/// What the service's user may do at a sentinel.
+const SENTINEL_PERMISSIONS: &str =
+    "resetkeys resetchannels -@all +sentinel|get-master-addr-by-name";
 
 /// How long a server that works may take to answer.
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -26,6 +30,10 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub struct RedisServer {
     folder: TempDir,
     port: u16,
+    /// How it is started.
+    words: Vec<String>,
+    /// A library that is loaded into it before all others, if it has a name.
+    preload: String,
     process: Child,
 }
 
@@ -38,12 +46,65 @@ impl Drop for RedisServer {
 impl RedisServer {
     /// Starts a server and waits until it answers.
     pub async fn start() -> Self {
+        Self::start_with(&|_, _| Vec::new()).await
+    }
+
+    /// Starts a server with more settings, which may depend on its folder and port.
+    pub async fn start_with(more: &dyn Fn(&Path, u16) -> Vec<String>) -> Self {
+        Self::start_server("", more).await
+    }
+
+    /// Starts a server with more settings that loads this library before all others.
+    pub async fn start_preloaded(library: &str, more: &[String]) -> Self {
+        Self::start_server(library, &|_, _| more.to_vec()).await
+    }
+
+    async fn start_server(preload: &str, more: &dyn Fn(&Path, u16) -> Vec<String>) -> Self {
+        Self::start_as(preload, &|folder, port| {
+            std::fs::write(folder.join("users.acl"), users()).expect("a file of users");
+            let port_words =
+                ["--port", &port.to_string(), "--bind", "127.0.0.1"].map(str::to_owned);
+            // Every write is handed to the system before it is acknowledged, so that it outlives the
+            // process. With `everysec`, it may wait for the disk.
+            let words = ["--save", "", "--appendonly", "yes", "--appendfsync", "no"];
+            let users =
+                ["--aclfile", "users.acl", "--masteruser", "admin", "--masterauth", "admin"];
+            let words = words.into_iter().chain(users).map(str::to_owned);
+            port_words.into_iter().chain(words).chain(more(folder, port)).collect()
+        })
+        .await
+    }
+
+    /// Starts a sentinel that watches a server under the name `main`, and takes it for gone when it is
+    /// silent for half a second.
+    pub async fn start_sentinel(of: &Self) -> Self {
+        let watched = of.port;
+        Self::start_as("", &|folder, port| {
+            let settings = format!(
+                "port {port}\nbind 127.0.0.1\n\
+                 user default off\n\
+                 user admin on >admin ~* &* +@all\n\
+                 user parlor on >sentry {SENTINEL_PERMISSIONS}\n\
+                 sentinel sentinel-user admin\nsentinel sentinel-pass admin\n\
+                 sentinel monitor main 127.0.0.1 {watched} 2\n\
+                 sentinel auth-user main admin\nsentinel auth-pass main admin\n\
+                 sentinel down-after-milliseconds main 500\n\
+                 sentinel failover-timeout main 3000\n"
+            );
+            std::fs::write(folder.join("sentinel.conf"), settings).expect("a file of settings");
+            ["sentinel.conf", "--sentinel"].map(str::to_owned).to_vec()
+        })
+        .await
+    }
+
+    async fn start_as(preload: &str, words: &dyn Fn(&Path, u16) -> Vec<String>) -> Self {
         loop {
             let folder = tempfile::tempdir().expect("a folder");
-            std::fs::write(folder.path().join("users.acl"), users()).expect("a file of users");
             let port = free_port();
-            let process = spawn(&folder, port);
-            let mut server = Self { folder, port, process };
+            let words = words(folder.path(), port);
+            let process = spawn(&folder, &words, preload);
+            let preload = preload.to_owned();
+            let mut server = Self { folder, port, words, preload, process };
             if server.answers().await {
                 return server;
             }
@@ -56,15 +117,9 @@ impl RedisServer {
         format!("redis://parlor:secret@127.0.0.1:{}", self.port)
     }
 
-    /// What the service is set to here: watched matches are looked for more often, and answers are
-    /// waited for longer, because many tests share the machine.
+    /// What the service is set to here.
     pub fn config(&self) -> RedisConfig {
-        RedisConfig {
-            connect_timeout: PATIENCE,
-            response_timeout: PATIENCE,
-            poll_every: Duration::from_millis(200),
-            ..RedisConfig::new(self.url())
-        }
+        patient(self.url())
     }
 
     /// A store on this server.
@@ -105,7 +160,7 @@ impl RedisServer {
 
     /// Starts it again, on the same port and data.
     pub async fn start_again(&mut self) {
-        self.process = spawn(&self.folder, self.port);
+        self.process = spawn(&self.folder, &self.words, &self.preload);
         assert!(self.answers().await, "the server does not start again");
     }
 
@@ -151,6 +206,17 @@ impl RedisServer {
     }
 }
 
+/// What the service is set to for tests: watched matches are looked for more often, and answers are
+/// waited for longer, because many tests share the machine.
+pub fn patient(url: impl Into<String>) -> RedisConfig {
+    RedisConfig {
+        connect_timeout: PATIENCE,
+        response_timeout: PATIENCE,
+        poll_every: Duration::from_millis(200),
+        ..RedisConfig::new(url)
+    }
+}
+
 /// All users.
 ///
 /// Nobody can be the default user. But Redis 7.0 replays its append-only file as the default user,
@@ -173,7 +239,7 @@ fn split(command: &[&str]) -> Cmd {
 
 /// A port that nobody listens on. It is below those that the system gives out, and no other test of
 /// this process gets it, so that it is still free when a server starts again.
-fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     static TAKEN: AtomicU32 = AtomicU32::new(0);
     loop {
         let taken = TAKEN.fetch_add(1, Ordering::Relaxed);
@@ -185,14 +251,12 @@ fn free_port() -> u16 {
     }
 }
 
-fn spawn(folder: &TempDir, port: u16) -> Child {
+fn spawn(folder: &TempDir, words: &[String], preload: &str) -> Child {
     let log = File::create(folder.path().join("log")).expect("a log");
     Command::new("redis-server")
         .current_dir(folder.path())
-        .args(["--port", &port.to_string(), "--bind", "127.0.0.1", "--save", ""])
-        // Every write is handed to the system before it is acknowledged, so that it outlives the
-        // process. With `everysec`, it may wait for the disk.
-        .args(["--appendonly", "yes", "--appendfsync", "no", "--aclfile", "users.acl"])
+        .args(words)
+        .env("LD_PRELOAD", preload)
         .stdin(Stdio::null())
         .stdout(log)
         .stderr(Stdio::null())

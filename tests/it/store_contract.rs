@@ -316,6 +316,11 @@ macro_rules! contract {
             )+
         }
 
+        /// Runs them all, one after the other, on one store.
+        pub async fn holds_for(store: &impl Store) {
+            $($test(store).await;)+
+        }
+
         mod redis {
             use crate::redis_server::RedisServer;
 

@@ -1,193 +1,115 @@
-//! The connections for commands: a few *lanes*, each kept open by a task of its own, so that a lost
-//! connection comes back without anybody asking, once for all who wait, and to the address that the
-//! primary has then.
+//! Where commands go: to the one primary, or to the node of a cluster that serves a key.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::Duration;
+use redis::{Cmd, Pipeline, Value};
 
-use redis::{Pipeline, Value};
-use tokio::sync::watch;
-use tokio::time::{Instant, timeout_at};
-
-use super::connection::{Connection, Greeting, Settings};
+use super::address::{Host, Place};
+use super::cluster::Cluster;
+use super::connection::{Connection, Target};
 use super::errors::Failure;
+use super::lanes::{Keeping, Lanes};
+use super::replies::Greeting;
 use super::scripts::Script;
-use super::tasks::{BackOff, Tasks};
 use crate::store::{Result, StoreError};
 
-/// Sends commands over whichever lane is open.
+/// Sends commands to where they belong.
 #[derive(Debug)]
-pub(super) struct Client {
-    lanes: Vec<watch::Receiver<Lane>>,
-    next: AtomicUsize,
-    patience: Duration,
-}
-
-/// What a lane is right now.
-#[derive(Clone, Debug)]
-enum Lane {
-    Open(Connection),
-    /// Not open since then, last because of this.
-    Closed(Instant, StoreError),
+pub(super) enum Client {
+    /// All to the one primary.
+    One(Lanes),
+    /// Each to the node that serves its key.
+    Cluster(Cluster),
 }
 
 impl Client {
-    /// Opens the lanes and keeps them open.
+    /// Opens the connections and keeps them open.
     ///
     /// # Errors
     ///
     /// The server cannot be reached, or refuses.
-    pub(super) async fn open(
-        settings: &Arc<Settings>,
-        lanes: usize,
-        check_every: Duration,
-        tasks: &Tasks,
-    ) -> Result<(Self, Greeting)> {
-        let (first, greeting) = Connection::open(settings, tasks, |_| ()).await?;
-        let mut first = Some(first);
-        let lanes = (0..lanes.max(1)).map(|index| {
-            let connection = first.take();
-            let lane = watch::Sender::new(match &connection {
-                Some(connection) => Lane::Open(connection.clone()),
-                None => Lane::Closed(Instant::now(), not_yet()),
-            });
-            let receiver = lane.subscribe();
-            let keeper =
-                Keeper { index, settings: Arc::clone(settings), check_every, tasks: tasks.clone() };
-            tasks.spawn(keeper.keep(lane, connection));
-            receiver
-        });
-        let lanes = lanes.collect();
-        let client =
-            Self { lanes, next: AtomicUsize::new(0), patience: settings.response_timeout() };
-        Ok((client, greeting))
+    pub(super) async fn open(keeping: Keeping) -> Result<(Self, Greeting)> {
+        let Keeping { settings, tasks, .. } = &keeping;
+        match &settings.address.place {
+            Place::Here(_) | Place::Sentinels { .. } => {
+                let (first, greeting) =
+                    Connection::open(settings, Target::Primary, tasks, |_| ()).await?;
+                Ok((Self::One(Lanes::open(&keeping, &Target::Primary, Some(first))), greeting))
+            }
+            Place::Cluster(seeds) => {
+                let (cluster, greeting) = Cluster::open(seeds.clone(), keeping.clone()).await?;
+                Ok((Self::Cluster(cluster), greeting))
+            }
+        }
     }
 
-    /// Runs a script. It is run again on another connection, once, if it is certain that it changed
-    /// nothing and another connection may do better.
+    /// Runs a script on its keys, of which there is at least one and all lie together. It is run
+    /// again, once, if it is certain that it changed nothing and another connection may do better.
     pub(super) async fn run(
         &self,
         script: &Script,
         keys: &[String],
         arguments: &[&[u8]],
     ) -> Result<Value> {
-        let failure = match self.run_once(script, keys, arguments).await {
-            Err(Failure::Elsewhere(_)) => self.run_once(script, keys, arguments).await,
-            answer => answer,
+        let answer = match self {
+            Self::One(lanes) => match lanes.run(script, keys, arguments, false).await {
+                Err(Failure::Elsewhere(_)) => lanes.run(script, keys, arguments, false).await,
+                answer => answer,
+            },
+            Self::Cluster(cluster) => cluster.run(script, keys, arguments).await,
         };
-        failure.map_err(Failure::into_error)
+        answer.map_err(Failure::into_error)
     }
 
-    async fn run_once(
-        &self,
-        script: &Script,
-        keys: &[String],
-        arguments: &[&[u8]],
-    ) -> std::result::Result<Value, Failure> {
-        let connection = self.connection().await.map_err(Failure::Final)?;
-        let answer = script.run(&connection, keys, arguments).await;
-        if let Err(Failure::Elsewhere(error @ StoreError::Failover(_))) = &answer {
-            // All lanes lead to the same server. None must go on reading from one that is no
-            // longer the primary.
-            self.give_up(error);
-        }
-        answer
-    }
-
-    /// Sends commands that only look; an error of the server's is among the answers.
-    pub(super) async fn look(&self, commands: &Pipeline) -> Result<Vec<Value>> {
-        self.connection().await?.send_all(commands).await
-    }
-
-    /// An open connection. Waits a little for one that has just been lost, so that a short
-    /// interruption is not seen; a long one is told at once.
-    async fn connection(&self) -> Result<Connection> {
-        let first = self.next.fetch_add(1, Ordering::Relaxed);
-        let in_turn = |step: usize| &self.lanes[first.wrapping_add(step) % self.lanes.len()];
-        for step in 0..self.lanes.len() {
-            if let Some(connection) = in_turn(step).borrow().usable() {
-                return Ok(connection);
-            }
-        }
-        let mut lane = in_turn(0).clone();
-        loop {
-            let (since, error) = match &*lane.borrow_and_update() {
-                Lane::Open(connection) if connection.is_given_up() => (Instant::now(), not_yet()),
-                Lane::Open(connection) => return Ok(connection.clone()),
-                Lane::Closed(since, error) => (*since, error.clone()),
-            };
-            match timeout_at(since + self.patience, lane.changed()).await {
-                Ok(Ok(())) => {}
-                Ok(Err(_)) | Err(_) => return Err(error),
-            }
-        }
-    }
-
-    fn give_up(&self, why: &StoreError) {
-        for lane in &self.lanes {
-            if let Lane::Open(connection) = &*lane.borrow() {
-                connection.give_up(why.clone());
-            }
-        }
-    }
-}
-
-impl Lane {
-    fn usable(&self) -> Option<Connection> {
+    /// Sends commands that only look, each with the key that it looks at. Each has its answer, in
+    /// this order.
+    pub(super) async fn look(&self, questions: &[(String, Cmd)]) -> Vec<Result<Value>> {
         match self {
-            Self::Open(connection) if !connection.is_given_up() => Some(connection.clone()),
-            Self::Open(_) | Self::Closed(..) => None,
+            Self::One(lanes) => {
+                let all: Vec<_> = questions.iter().map(|(_, question)| question).collect();
+                each(lanes, &all).await
+            }
+            Self::Cluster(cluster) => cluster.look(questions).await,
+        }
+    }
+
+    /// Sends the same commands to every primary; each has its answers.
+    pub(super) async fn look_everywhere(&self, questions: &Pipeline) -> Vec<Result<Vec<Value>>> {
+        match self {
+            Self::One(lanes) => vec![lanes.look(questions).await],
+            Self::Cluster(cluster) => {
+                let nodes = cluster.nodes();
+                let answers = nodes.iter().map(|(_, lanes)| lanes.look(questions));
+                futures_util::future::join_all(answers).await
+            }
+        }
+    }
+
+    /// Where announcements can be heard. In a cluster, every node hears of all.
+    pub(super) fn announcer(&self, attempt: usize) -> Target {
+        match self {
+            Self::One(_) => Target::Primary,
+            Self::Cluster(cluster) => {
+                let nodes: Vec<Host> = cluster.nodes().into_iter().map(|(host, _)| host).collect();
+                match nodes.get(attempt % nodes.len().max(1)) {
+                    Some(host) => Target::PrimaryAt(host.clone()),
+                    None => Target::Primary,
+                }
+            }
         }
     }
 }
 
-fn not_yet() -> StoreError {
-    StoreError::Unavailable("it is not connected yet".to_owned())
-}
-
-/// Keeps one lane open.
-struct Keeper {
-    index: usize,
-    settings: Arc<Settings>,
-    check_every: Duration,
-    tasks: Tasks,
-}
-
-impl Keeper {
-    async fn keep(self, lane: watch::Sender<Lane>, mut opened: Option<Connection>) {
-        let mut back_off = BackOff::new();
-        let mut since = Instant::now();
-        loop {
-            let began = Instant::now();
-            let opened = match opened.take() {
-                Some(connection) => Ok(connection),
-                None => self.open().await,
-            };
-            let error = match opened {
-                Ok(connection) => {
-                    tracing::debug!(lane = self.index, "the store is connected");
-                    lane.send_replace(Lane::Open(connection.clone()));
-                    let error = connection.guard(self.check_every).await;
-                    if !self.tasks.stopped().is_cancelled() {
-                        tracing::warn!(lane = self.index, %error, "the connection is lost");
-                    }
-                    since = Instant::now();
-                    error
-                }
-                Err(error) => {
-                    tracing::debug!(lane = self.index, %error, "the store cannot be connected");
-                    error
-                }
-            };
-            // This also lets go of the connection, whose driver waits for that when all is closed.
-            lane.send_replace(Lane::Closed(since, error));
-            back_off.after(began).await;
-        }
+/// Sends commands at once; each has its answer.
+pub(super) async fn each(lanes: &Lanes, commands: &[&Cmd]) -> Vec<Result<Value>> {
+    let mut all = redis::pipe();
+    for command in commands {
+        all.add_command((*command).clone());
     }
-
-    async fn open(&self) -> Result<Connection> {
-        let (connection, _) = Connection::open(&self.settings, &self.tasks, |_| ()).await?;
-        Ok(connection)
+    match lanes.look(&all).await {
+        Ok(answers) if answers.len() == commands.len() => answers.into_iter().map(Ok).collect(),
+        Ok(_) => {
+            let missing = StoreError::Corrupt("answers are missing".to_owned());
+            vec![Err(missing); commands.len()]
+        }
+        Err(error) => vec![Err(error); commands.len()],
     }
 }

@@ -1,14 +1,20 @@
 -- Changes a match in one step, or says why not.
 --
--- KEYS  state, log, requests, channel
+-- KEYS  state, log, requests
 -- ARGV  request, its answer, base version, base digest, version, digest, input, snapshot,
---       milliseconds to keep
+--       milliseconds to keep, channel, whether to write an earlier answer again ('1' or '')
+--
+-- The channel is no key: while a slot moves from node to node, a cluster refuses keys that are not all
+-- there, and a channel never is.
 --
 -- A script is atomic but not transactional: what it wrote stays when a later command fails. So all
 -- that can be wrong is looked at first, and the first write is the one that a full or read-only
 -- server refuses, and that can happen only once for each version.
 local answered = redis.call('HGET', KEYS[3], ARGV[1])
-if answered then return {'repeated', answered} end
+if answered then
+    if ARGV[11] == '1' then redis.call('HSET', KEYS[3], ARGV[1], answered) end
+    return {'repeated', answered}
+end
 
 local at = redis.call('HMGET', KEYS[1], 'version', 'digest')
 if not at[1] then return {'gone'} end
@@ -21,6 +27,6 @@ redis.call('HSET', KEYS[3], ARGV[1], ARGV[2])
 for i = 1, 3 do redis.call('PEXPIRE', KEYS[i], ARGV[9]) end
 
 -- An announcement is a hint. The change is made, whether it can be announced or not.
-local announced = redis.pcall('PUBLISH', KEYS[4], ARGV[6] .. ARGV[5])
+local announced = redis.pcall('PUBLISH', ARGV[10], ARGV[6] .. ARGV[5])
 if type(announced) == 'table' and announced.err then return {'done', announced.err} end
 return {'done'}

@@ -3,86 +3,149 @@
 //! The socket and the task that drives it are ours, so that it is known at once when a connection is
 //! lost, and a command is not sent into one that is.
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use futures_util::future::select_ok;
 use redis::aio::MultiplexedConnection;
 use redis::{
-    AsyncConnectionConfig, Cmd, ConnectionAddr, ConnectionInfo, IntoConnectionInfo, Pipeline,
-    ProtocolVersion, PushInfo, Value,
+    AsyncConnectionConfig, Cmd, Pipeline, ProtocolVersion, PushInfo, RedisConnectionInfo, Value,
 };
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+use tokio::sync::Mutex;
+use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
+use super::address::{Host, Place, RedisAddress};
 use super::errors::{self, Access, Failure};
-use super::replies;
+use super::replies::{self, Greeting};
 use super::tasks::Tasks;
+use super::tls::RedisTls;
 use crate::store::{Result, StoreError};
 
 /// Between two signs of life on a connection that nobody uses.
 const KEEPALIVE: Duration = Duration::from_secs(30);
 
-/// Where the server is and how to talk to it.
+/// Who opens a connection takes what the sentinels said a moment ago, but no older.
+const JUST_SAID: Duration = Duration::from_millis(20);
+
+/// Where the servers are and how to talk to them.
 #[derive(Debug)]
 pub(super) struct Settings {
-    info: ConnectionInfo,
-    connect_timeout: Duration,
-    response_timeout: Duration,
+    pub(super) address: RedisAddress,
+    pub(super) tls: Option<RedisTls>,
+    pub(super) connect_timeout: Duration,
+    pub(super) response_timeout: Duration,
+    /// Whether a change counts only when a replica has it too.
+    pub(super) replicated: bool,
+    /// What the sentinels said last, and when. Who asks them holds it, so that one asks for all.
+    pub(super) said: Mutex<Option<(Instant, Host)>>,
+}
+
+/// Which server a connection leads to.
+#[derive(Clone, Debug)]
+pub(super) enum Target {
+    /// The one primary, wherever it is now.
+    Primary,
+    /// This server, as long as it is a primary.
+    PrimaryAt(Host),
+    /// This server.
+    Anyone(Host),
 }
 
 impl Settings {
+    /// Where the one primary is, by what was heard not longer ago than this.
+    ///
     /// # Errors
     ///
-    /// The address is not one, or of a kind that is not served.
-    pub(super) fn new(
-        url: &str,
-        connect_timeout: Duration,
-        response_timeout: Duration,
-    ) -> Result<Self> {
-        let info = url.into_connection_info().map_err(|error| errors::of_opening(&error))?;
-        if !matches!(info.addr(), ConnectionAddr::Tcp(..)) {
-            let what = "only addresses of the form redis://host:port are served".to_owned();
-            return Err(StoreError::Misconfigured(what));
-        }
-        // Announcements come as pushes, which need version 3 of the protocol.
-        let redis = info.redis_settings().clone();
-        let redis = redis.set_protocol(ProtocolVersion::RESP3).set_skip_set_lib_name();
-        Ok(Self { info: info.set_redis_settings(redis), connect_timeout, response_timeout })
-    }
-
-    /// The server's address, without any secret.
-    pub(super) fn address(&self) -> String {
-        self.info.addr().to_string()
-    }
-
-    pub(super) fn response_timeout(&self) -> Duration {
-        self.response_timeout
-    }
-
-    /// Connects to the primary: the one place that knows where it is.
-    async fn dial(&self) -> std::io::Result<TcpStream> {
-        let ConnectionAddr::Tcp(host, port) = self.info.addr() else {
-            return Err(std::io::ErrorKind::Unsupported.into());
+    /// No sentinel knows.
+    async fn primary(&self, not_older: Duration) -> Result<Host> {
+        let (hosts, name, identity) = match &self.address.place {
+            Place::Here(host) => return Ok(host.clone()),
+            Place::Sentinels { hosts, primary, identity } => (hosts, primary, identity),
+            Place::Cluster(_) => {
+                return Err(StoreError::Misconfigured("a cluster has many primaries".to_owned()));
+            }
         };
-        let stream = TcpStream::connect((host.as_str(), *port)).await?;
-        stream.set_nodelay(true)?;
+        let mut said = self.said.lock().await;
+        if let Some((when, host)) = &*said
+            && when.elapsed() <= not_older
+        {
+            return Ok(host.clone());
+        }
+        // All at once: one that is away or slow holds nobody up. Whoever answers first may not have
+        // heard of a change yet; then the role of the server that it names says so.
+        let answers = hosts.iter().map(|host| Box::pin(self.ask_sentinel(host, identity, name)));
+        let (host, _) = select_ok(answers).await?;
+        *said = Some((Instant::now(), host.clone()));
+        Ok(host)
+    }
+
+    async fn ask_sentinel(
+        &self,
+        host: &Host,
+        identity: &RedisConnectionInfo,
+        name: &str,
+    ) -> Result<Host> {
+        let stream = self.dial(host).await?;
+        let config = AsyncConnectionConfig::new().set_response_timeout(Some(self.response_timeout));
+        let identity = identity.clone().set_protocol(ProtocolVersion::RESP2);
+        let (mut commands, driver) =
+            MultiplexedConnection::new_with_config(&identity, stream, config)
+                .await
+                .map_err(|error| errors::of_opening(&error))?;
+        let mut question = redis::cmd("SENTINEL");
+        question.arg("GET-MASTER-ADDR-BY-NAME").arg(name);
+        let answer = tokio::select! {
+            answer = commands.send_packed_command(&question) => answer,
+            () = driver => {
+                return Err(StoreError::Unavailable("a sentinel hung up".to_owned()));
+            }
+        };
+        let answer = answer.and_then(Value::extract_error);
+        replies::primary(answer.map_err(|error| errors::of_opening(&error))?, name)
+    }
+
+    async fn dial(&self, host: &Host) -> Result<Box<dyn Stream>> {
+        let unavailable = |error: std::io::Error| StoreError::Unavailable(error.to_string());
+        let address = (host.name.as_str(), host.port);
+        let stream = TcpStream::connect(address).await.map_err(unavailable)?;
+        stream.set_nodelay(true).map_err(unavailable)?;
         let keepalive = socket2::TcpKeepalive::new().with_time(KEEPALIVE);
-        socket2::SockRef::from(&stream).set_tcp_keepalive(&keepalive)?;
-        Ok(stream)
+        socket2::SockRef::from(&stream).set_tcp_keepalive(&keepalive).map_err(unavailable)?;
+        Ok(match &self.tls {
+            None => Box::new(stream),
+            Some(tls) => Box::new(tls.connect(&host.name, stream).await?),
+        })
     }
 }
 
-/// What the server says of itself.
-#[derive(Clone, Debug)]
-pub(super) struct Greeting {
-    pub(super) version: String,
-}
+/// Bytes to and from a server, encrypted or not.
+trait Stream: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<S: AsyncRead + AsyncWrite + Send + Unpin> Stream for S {}
 
 /// An open connection. Clones share it.
 #[derive(Clone, Debug)]
 pub(super) struct Connection {
     commands: MultiplexedConnection,
+    settings: Arc<Settings>,
+    target: Target,
+    /// The server at the other end.
+    pub(super) host: Host,
     given_up: Arc<GivenUp>,
+    replication: Arc<Replication>,
+}
+
+/// Which changes made on a connection have come to a replica.
+#[derive(Debug, Default)]
+struct Replication {
+    /// How many changes were made.
+    made: AtomicU64,
+    /// Up to which it was asked, and what came of the last question. Who asks holds it.
+    asked: Mutex<(u64, Option<StoreError>)>,
 }
 
 /// Whether a connection is to be used any more.
@@ -105,17 +168,18 @@ impl GivenUp {
 }
 
 impl Connection {
-    /// Opens a connection to a primary that answers. What the server pushes goes to `pushed`.
+    /// Opens a connection to a server that answers. What the server pushes goes to `pushed`.
     ///
     /// # Errors
     ///
     /// There is no such server, or it refuses.
     pub(super) async fn open(
-        settings: &Settings,
+        settings: &Arc<Settings>,
+        target: Target,
         tasks: &Tasks,
         pushed: impl Fn(PushInfo) + Send + Sync + 'static,
     ) -> Result<(Self, Greeting)> {
-        let opening = Self::open_untimed(settings, tasks, pushed);
+        let opening = Self::open_untimed(settings, target, tasks, pushed);
         match tokio::time::timeout(settings.connect_timeout, opening).await {
             Ok(opened) => opened,
             Err(_) => Err(StoreError::Unavailable("connecting took too long".to_owned())),
@@ -123,20 +187,24 @@ impl Connection {
     }
 
     async fn open_untimed(
-        settings: &Settings,
+        settings: &Arc<Settings>,
+        target: Target,
         tasks: &Tasks,
         pushed: impl Fn(PushInfo) + Send + Sync + 'static,
     ) -> Result<(Self, Greeting)> {
-        let stream =
-            settings.dial().await.map_err(|error| StoreError::Unavailable(error.to_string()))?;
+        let host = match &target {
+            Target::Primary => settings.primary(JUST_SAID).await?,
+            Target::PrimaryAt(host) | Target::Anyone(host) => host.clone(),
+        };
+        let stream = settings.dial(&host).await?;
         let config = AsyncConnectionConfig::new()
             .set_response_timeout(Some(settings.response_timeout))
             .set_push_sender(move |push| -> std::result::Result<(), redis::aio::SendError> {
                 pushed(push);
                 Ok(())
             });
-        let redis = settings.info.redis_settings();
-        let (commands, driver) = MultiplexedConnection::new_with_config(redis, stream, config)
+        let identity = &settings.address.identity;
+        let (commands, driver) = MultiplexedConnection::new_with_config(identity, stream, config)
             .await
             .map_err(|error| errors::of_opening(&error))?;
 
@@ -145,8 +213,11 @@ impl Connection {
         let grace = settings.response_timeout;
         tasks.spawn_to_end(drive(Box::pin(driver), Arc::clone(&given_up), grace));
 
-        let connection = Self { commands, given_up };
-        match connection.check().await {
+        let settings = Arc::clone(settings);
+        let replication = Arc::default();
+        let connection = Self { commands, settings, target, host, given_up, replication };
+        // Asked again: it may have been replaced while it was slow to answer.
+        match connection.check_all(Duration::ZERO).await {
             Ok(greeting) => Ok((connection, greeting)),
             Err(error) => {
                 connection.give_up(error.clone());
@@ -155,7 +226,7 @@ impl Connection {
         }
     }
 
-    /// Whether there is a primary at the other end, and it answers.
+    /// Whether there is the server at the other end that should be, and it answers.
     ///
     /// # Errors
     ///
@@ -165,33 +236,84 @@ impl Connection {
         both.cmd("HELLO").cmd("PING");
         let [hello, ping] = <[Value; 2]>::try_from(self.send_all(&both).await?)
             .map_err(|_| StoreError::Corrupt("two commands had not two answers".to_owned()))?;
-        let (version, role) = replies::hello(hello)?;
-        if role != "master" {
-            return Err(StoreError::Failover(format!("the server is a {role}")));
+        let greeting = replies::hello(hello)?;
+        let expected = match self.settings.address.place {
+            Place::Cluster(_) => "cluster",
+            Place::Here(_) | Place::Sentinels { .. } => "standalone",
+        };
+        if greeting.mode != expected {
+            return Err(StoreError::Misconfigured(format!(
+                "{} runs as {}, which needs an address of another form",
+                self.host, greeting.mode
+            )));
+        }
+        if greeting.role != "master" && !matches!(self.target, Target::Anyone(_)) {
+            return Err(StoreError::Failover(format!("{} is a {}", self.host, greeting.role)));
         }
         // A server that loads its data greets, but refuses all else.
         replies::refused(ping)?;
-        Ok(Greeting { version })
+        Ok(greeting)
     }
 
     /// Sends a command and waits for its answer. Dropping the future does not stop the command, once
-    /// it is sent.
+    /// it is sent. `asking` is for a node of a cluster that a slot is moving to.
     pub(super) async fn send(
         &self,
         command: &Cmd,
         access: Access,
+        asking: bool,
     ) -> std::result::Result<Value, Failure> {
         if self.is_given_up() {
             return Err(Failure::Elsewhere(self.given_up.why()));
         }
-        let answer = self.commands.clone().send_packed_command(command).await;
+        let mut commands = self.commands.clone();
+        let answer = if asking {
+            let mut both = redis::pipe();
+            both.cmd("ASKING").add_command(command.clone());
+            commands
+                .send_packed_commands(&both, 1, 1)
+                .await
+                .map(|mut answers| answers.pop().unwrap_or(Value::Nil))
+        } else {
+            commands.send_packed_command(command).await
+        };
         answer.and_then(Value::extract_error).map_err(|error| {
-            let (failure, broken) = errors::of_command(&error, access);
+            let (failure, broken) = errors::of_command(&error, access, &self.host);
             if broken {
-                self.give_up(errors::of_command(&error, Access::Read).0.into_error());
+                let why = errors::of_command(&error, Access::Read, &self.host).0;
+                self.give_up(why.into_error());
             }
             failure
         })
+    }
+
+    /// Waits until a replica has all that was changed on this connection so far. One asks for all
+    /// who wait, because the server answers nothing else on this connection meanwhile.
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError::DurabilityPending`]: within half of the time to respond no replica had it.
+    pub(super) async fn replicated(&self) -> Result<()> {
+        let mine = self.replication.made.fetch_add(1, Ordering::AcqRel) + 1;
+        let mut asked = self.replication.asked.lock().await;
+        if asked.0 < mine {
+            let up_to = self.replication.made.load(Ordering::Acquire);
+            *asked = (up_to, self.wait_for_replica().await.err());
+        }
+        asked.1.clone().map_or(Ok(()), Err)
+    }
+
+    async fn wait_for_replica(&self) -> Result<()> {
+        let patience = (self.settings.response_timeout / 2).as_millis().max(1);
+        let mut wait = redis::cmd("WAIT");
+        wait.arg(1).arg(patience.to_string());
+        match self.send(&wait, Access::Read, false).await {
+            Ok(Value::Int(1..)) => Ok(()),
+            Ok(_) => Err(StoreError::DurabilityPending("no replica has it yet".to_owned())),
+            // That it may not be asked does not pass.
+            Err(Failure::Final(error @ StoreError::Misconfigured(_))) => Err(error),
+            Err(failure) => Err(StoreError::DurabilityPending(failure.into_error().to_string())),
+        }
     }
 
     /// Sends commands that only look, and waits for all answers; an error of the server's is among
@@ -203,7 +325,7 @@ impl Connection {
     pub(super) async fn send_all(&self, commands: &Pipeline) -> Result<Vec<Value>> {
         let answers = self.commands.clone().send_packed_commands(commands, 0, commands.len()).await;
         answers.map_err(|error| {
-            let error = errors::of_command(&error, Access::Read).0.into_error();
+            let error = errors::of_command(&error, Access::Read, &self.host).0.into_error();
             self.give_up(error.clone());
             error
         })
@@ -216,7 +338,7 @@ impl Connection {
     /// The connection is lost, or it is not permitted.
     pub(super) async fn subscribe(&self, channels: &[String]) -> Result<()> {
         let answer = self.commands.clone().subscribe(channels).await;
-        answer.map_err(|error| errors::of_command(&error, Access::Read).0.into_error())
+        answer.map_err(|error| errors::of_command(&error, Access::Read, &self.host).0.into_error())
     }
 
     /// Hears them no more.
@@ -226,7 +348,7 @@ impl Connection {
     /// The connection is lost.
     pub(super) async fn unsubscribe(&self, channels: &[String]) -> Result<()> {
         let answer = self.commands.clone().unsubscribe(channels).await;
-        answer.map_err(|error| errors::of_command(&error, Access::Read).0.into_error())
+        answer.map_err(|error| errors::of_command(&error, Access::Read, &self.host).0.into_error())
     }
 
     /// Lets nobody use it any more. Who waits for an answer may still get it.
@@ -250,12 +372,25 @@ impl Connection {
             match tokio::time::timeout(every, self.given_up()).await {
                 Ok(why) => return why,
                 Err(_) => {
-                    if let Err(error) = self.check().await {
+                    if let Err(error) = self.check_all(every / 2).await {
                         self.give_up(error);
                     }
                 }
             }
         }
+    }
+
+    /// Whether all is well, also by what was heard of sentinels not longer ago than this.
+    async fn check_all(&self, not_older: Duration) -> Result<Greeting> {
+        let greeting = self.check().await?;
+        // A primary that is cut off from its sentinels does not know that it has a successor.
+        if matches!(self.target, Target::Primary)
+            && let Ok(primary) = self.settings.primary(not_older).await
+            && primary != self.host
+        {
+            return Err(StoreError::Failover(format!("{primary} is the primary now")));
+        }
+        Ok(greeting)
     }
 }
 

@@ -6,6 +6,7 @@
 
 use redis::{ErrorKind, RedisError, ServerErrorKind};
 
+use super::address::Host;
 use crate::store::StoreError;
 
 /// What a command does.
@@ -22,6 +23,11 @@ pub(super) enum Access {
 pub(super) enum Failure {
     /// The server does not know the script; nothing was done.
     NoScript,
+    /// Nothing was changed: this node of a cluster serves it.
+    Moved(Host),
+    /// Nothing was changed: it is moving to this node of a cluster, which serves it if it is told
+    /// that we ask because of that.
+    Ask(Host),
     /// Nothing was changed, and another connection may do better.
     Elsewhere(StoreError),
     /// Trying again at once is no use, or not safe.
@@ -33,6 +39,9 @@ impl Failure {
     pub(super) fn into_error(self) -> StoreError {
         match self {
             Self::NoScript => StoreError::Corrupt("the script is not known".to_owned()),
+            Self::Moved(to) | Self::Ask(to) => {
+                StoreError::Failover(format!("what is asked for is moving to {to}"))
+            }
             Self::Elsewhere(error) | Self::Final(error) => error,
         }
     }
@@ -40,19 +49,29 @@ impl Failure {
 
 /// What the failure of a command on an open connection means, and whether the connection must not be
 /// used any more.
-pub(super) fn of_command(error: &RedisError, access: Access) -> (Failure, bool) {
+pub(super) fn of_command(error: &RedisError, access: Access, from: &Host) -> (Failure, bool) {
+    let to = || Host::redirected(error.redirect_node()?.0, &from.name);
     match error.kind() {
         ErrorKind::Server(ServerErrorKind::NoScript) => (Failure::NoScript, false),
-        ErrorKind::Server(_) | ErrorKind::Extension => of_answer(error),
+        ErrorKind::Server(ServerErrorKind::Moved) if let Some(to) = to() => {
+            (Failure::Moved(to), false)
+        }
+        ErrorKind::Server(ServerErrorKind::Ask) if let Some(to) = to() => (Failure::Ask(to), false),
+        ErrorKind::Server(_) | ErrorKind::Extension => of_refusal(error),
         // Everything else is about the connection: nothing that was sent on it can be relied on.
         _ => (of_connection(error, access), true),
     }
 }
 
+/// What the server's refusal means, among other answers.
+pub(super) fn of_answer(error: &RedisError) -> Failure {
+    of_refusal(error).0
+}
+
 /// What it means that no connection could be opened. Nothing was sent.
 pub(super) fn of_opening(error: &RedisError) -> StoreError {
     match error.kind() {
-        ErrorKind::Server(_) | ErrorKind::Extension => match of_answer(error).0.into_error() {
+        ErrorKind::Server(_) | ErrorKind::Extension => match of_refusal(error).0.into_error() {
             // The server does not understand how we greet it.
             StoreError::Corrupt(text) => StoreError::Misconfigured(text),
             error => error,
@@ -74,14 +93,16 @@ fn of_connection(error: &RedisError, access: Access) -> Failure {
 }
 
 /// What the server's error means.
-fn of_answer(error: &RedisError) -> (Failure, bool) {
+fn of_refusal(error: &RedisError) -> (Failure, bool) {
     let text = text(error);
     match error.code().unwrap_or_default() {
         // This is not the primary, or not yet: the address may by now lead to another server.
-        "READONLY" | "LOADING" | "MASTERDOWN" | "CLUSTERDOWN" | "MOVED" | "ASK" => {
+        "READONLY" | "LOADING" | "MASTERDOWN" => {
             (Failure::Elsewhere(StoreError::Failover(text)), true)
         }
-        "TRYAGAIN" | "NOREPLICAS" => (Failure::Final(StoreError::Failover(text)), false),
+        "TRYAGAIN" | "NOREPLICAS" | "CLUSTERDOWN" | "MOVED" | "ASK" => {
+            (Failure::Final(StoreError::Failover(text)), false)
+        }
         "OOM" => (Failure::Final(StoreError::Full(text)), false),
         "MISCONF" => (Failure::Final(StoreError::ReadOnly(text)), false),
         // Somebody's script holds the server up.
@@ -132,7 +153,7 @@ mod tests {
             }
             None => redis::make_extension_error(code.to_owned(), Some(detail.to_owned())),
         };
-        let (failure, broken) = of_command(&error, Access::Write);
+        let (failure, broken) = of_command(&error, Access::Write, &Host::new("h", 1));
         (failure.into_error(), broken)
     }
 
@@ -143,8 +164,8 @@ mod tests {
             ("READONLY", "it is a replica", StoreError::Failover, true),
             ("LOADING", "it reads its data", StoreError::Failover, true),
             ("MASTERDOWN", "its primary is down", StoreError::Failover, true),
-            ("CLUSTERDOWN", "slots are missing", StoreError::Failover, true),
-            ("MOVED", "1 127.0.0.1:2", StoreError::Failover, true),
+            ("CLUSTERDOWN", "slots are missing", StoreError::Failover, false),
+            ("MOVED", "nowhere", StoreError::Failover, false),
             ("TRYAGAIN", "keys are moving", StoreError::Failover, false),
             ("NOREPLICAS", "too few replicas", StoreError::Failover, false),
             ("OOM", "no memory", StoreError::Full, false),
@@ -167,7 +188,7 @@ mod tests {
     fn only_a_change_that_was_not_answered_is_in_doubt() {
         for kind in [std::io::ErrorKind::TimedOut, std::io::ErrorKind::BrokenPipe] {
             let error = RedisError::from(std::io::Error::from(kind));
-            let of = |access| of_command(&error, access);
+            let of = |access| of_command(&error, access, &Host::new("h", 1));
             let (write, broken) = of(Access::Write);
             assert!(matches!(write, Failure::Final(StoreError::OutcomeUnknown(_))) && broken);
             let (read, broken) = of(Access::Read);

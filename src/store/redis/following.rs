@@ -1,5 +1,10 @@
 //! Following watched matches: announcements on one connection of their own, and a look now and then,
 //! because announcements get lost.
+//!
+//! In a cluster too announcements are plain ones, which every node passes on to all others, and not
+//! sharded ones: so one connection to any node hears of all matches, nothing has to be subscribed anew
+//! when slots move, and servers before version 7 do. What it costs is some hundred bytes a change on
+//! the cluster's bus.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -14,7 +19,7 @@ use super::keys::{self, Keys};
 use super::replies;
 use super::tasks::{BackOff, Tasks, jittered};
 use super::watches::Watches;
-use crate::store::{Hint, MatchId, Result, StoreError};
+use crate::store::{Hint, MatchId, Result};
 
 /// So many channels are subscribed with one command, so that none takes long.
 const CHANNELS_AT_ONCE: usize = 500;
@@ -28,6 +33,7 @@ const MANY: usize = 2_000;
 /// Hears announcements.
 pub(super) struct Listener {
     pub(super) watches: Arc<Watches>,
+    pub(super) client: Arc<Client>,
     pub(super) settings: Arc<Settings>,
     pub(super) keys: Arc<Keys>,
     pub(super) tasks: Tasks,
@@ -39,11 +45,13 @@ impl Listener {
     pub(super) async fn listen(self) {
         let mut back_off = BackOff::new();
         let mut reported = false;
-        loop {
+        for attempt in 0.. {
             let began = Instant::now();
             let (watches, keys) = (Arc::clone(&self.watches), Arc::clone(&self.keys));
             let pushed = move |push: PushInfo| pushed(&watches, &keys, &push);
-            let error = match Connection::open(&self.settings, &self.tasks, pushed).await {
+            let target = self.client.announcer(attempt);
+            let opened = Connection::open(&self.settings, target, &self.tasks, pushed).await;
+            let error = match opened {
                 Ok((connection, _)) => {
                     tracing::debug!("announcements are heard");
                     let Err(error) = self.follow(&connection).await;
@@ -146,7 +154,6 @@ impl Looker {
                 if let Err(error) = self.look_for(ids).await {
                     // The next time comes soon.
                     tracing::debug!(%error, "watched matches cannot be looked for");
-                    break;
                 }
             }
         }
@@ -157,23 +164,24 @@ impl Looker {
         Instant::now() + jittered(pause, 20)
     }
 
+    /// Looks for each; what cannot be found out of one does not keep it from being of the others.
     async fn look_for(&self, ids: &[MatchId]) -> Result<()> {
         let known = self.watches.known(ids);
-        if known.is_empty() {
-            return Ok(());
-        }
-        let mut questions = redis::pipe();
-        for (id, _) in &known {
-            questions.cmd("HMGET").arg(self.keys.state(*id)).arg("version").arg("digest");
-        }
-        let answers = self.client.look(&questions).await?;
-        if answers.len() != known.len() {
-            return Err(StoreError::Corrupt("answers are missing".to_owned()));
-        }
+        let question = |(id, _): &(MatchId, Hint)| {
+            let key = self.keys.state(*id);
+            let mut question = redis::cmd("HMGET");
+            question.arg(&key).arg("version").arg("digest");
+            (key, question)
+        };
+        let questions: Vec<_> = known.iter().map(question).collect();
+        let mut failed = Ok(());
+        let answers = self.client.look(&questions).await;
         for ((id, before), answer) in known.into_iter().zip(answers) {
-            let found = replies::head(answer)?.map_or(Hint::Gone, Hint::At);
-            self.watches.read(id, before, found);
+            match answer.and_then(replies::head) {
+                Ok(found) => self.watches.read(id, before, found.map_or(Hint::Gone, Hint::At)),
+                Err(error) => failed = Err(error),
+            }
         }
-        Ok(())
+        failed
     }
 }

@@ -1,21 +1,27 @@
-//! The Redis store: matches live in one Redis server, from version 6.2, which any number of
-//! instances share.
+//! The Redis store: matches live in Redis, from version 6.2, which any number of instances share: in
+//! one server, in a primary that sentinels watch, or in a cluster.
 //!
 //! Every change is one script, so it happens whole or not at all, whoever hangs up; every question is
 //! one round trip. `keys` says what lies where; the scripts say how it changes. The connections for
 //! commands and the one for announcements are few, whatever the number of matches and watches.
 //!
-//! To add a kind of address (a cluster, sentinels, TLS), edit `connection`: nothing else knows where
-//! the primary is.
+//! `address` reads where the servers are. `connection` opens one and asks sentinels where the primary
+//! is; `lanes` keeps a few open to one server; `cluster` knows which node serves what; nothing else
+//! knows that there is more than one server. `durability` says what acknowledged data survives.
 
+mod address;
 mod client;
+mod cluster;
 mod connection;
+mod durability;
 mod errors;
 mod following;
 mod keys;
+mod lanes;
 mod replies;
 mod scripts;
 mod tasks;
+mod tls;
 mod watches;
 
 use std::fmt;
@@ -31,13 +37,18 @@ use self::client::Client;
 use self::connection::Settings;
 use self::following::{Listener, Looker};
 use self::keys::Keys;
-use self::scripts::{CLAIM, COMMIT, CREATE, LOAD, LOG};
+use self::lanes::Keeping;
+use self::scripts::{CLAIM, COMMIT, CONFIRM, CREATE, LOAD, LOG};
 use self::tasks::Tasks;
 use self::watches::Watches;
 use super::{
     Commit, Committed, Digest, Entry, Loaded, Log, MatchId, Position, Request, Result, Store,
     StoreError, Version, Watch,
 };
+
+pub use self::address::RedisAddress;
+pub use self::durability::Durability;
+pub use self::tls::RedisTls;
 
 /// For this long something is kept at most. Redis refuses times that overflow, and a script must not
 /// be refused after its first write.
@@ -46,9 +57,15 @@ const LONGEST_KEEP: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
 /// How the store reaches its server.
 #[derive(Clone)]
 pub struct RedisConfig {
-    /// The address, `redis://[user[:password]@]host[:port][/database]`.
+    /// The address, in one of the forms of [`RedisAddress`].
     pub url: String,
-    /// How many connections carry commands, at least 1.
+    /// How connections are encrypted, where the address asks for that; without it, by what the system
+    /// trusts.
+    pub tls: Option<RedisTls>,
+    /// What is to survive.
+    pub durability: Durability,
+    /// How many connections carry commands to each primary, at least 1. For
+    /// [`Durability::Replicated`], twice as many, because half of them wait for replicas.
     pub lanes: usize,
     /// After this long a connection that is being opened is given up.
     pub connect_timeout: Duration,
@@ -67,6 +84,8 @@ impl RedisConfig {
     pub fn new(url: impl Into<String>) -> Self {
         Self {
             url: url.into(),
+            tls: None,
+            durability: Durability::default(),
             lanes: 2,
             connect_timeout: Duration::from_secs(1),
             response_timeout: Duration::from_millis(400),
@@ -80,6 +99,7 @@ impl fmt::Debug for RedisConfig {
     /// Leaves the address out: there may be a password in it.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("RedisConfig")
+            .field("durability", &self.durability)
             .field("lanes", &self.lanes)
             .field("connect_timeout", &self.connect_timeout)
             .field("response_timeout", &self.response_timeout)
@@ -92,8 +112,10 @@ impl fmt::Debug for RedisConfig {
 /// Keeps matches in Redis.
 ///
 /// The server's user needs, on keys and channels that begin with the prefix, `evalsha eval exists get
-/// set hget hmget hset xadd xrange pexpire publish subscribe unsubscribe ping`, and `config|get` to
-/// [describe](Store::describe) what the server keeps. Where the server's default user is turned off,
+/// set hget hmget hset xadd xrange pexpire publish subscribe unsubscribe ping`; in a cluster also
+/// `cluster|slots asking`, to wait for a replica `wait`, and `config|get` to
+/// [describe](Store::describe) what the server keeps. The sentinels' user needs
+/// `sentinel|get-master-addr-by-name`. Where the server's default user is turned off,
 /// it must keep all its permissions (`user default off ~* &* +@all`): Redis 7.0 replays its
 /// append-only file as that user, and otherwise leaves out what scripts wrote.
 pub struct RedisStore {
@@ -102,6 +124,8 @@ pub struct RedisStore {
     watches: Arc<Watches>,
     tasks: Tasks,
     description: String,
+    /// Whether what is repeated is written again, so that it can be waited for.
+    replicated: bool,
     /// Whether it was reported that announcements are refused.
     reported: AtomicBool,
 }
@@ -132,16 +156,35 @@ impl RedisStore {
             let what = "the prefix must not be empty nor contain braces".to_owned();
             return Err(StoreError::Misconfigured(what));
         }
-        let settings = Settings::new(&config.url, config.connect_timeout, config.response_timeout)?;
-        let settings = Arc::new(settings);
+        let address: RedisAddress = config.url.parse().map_err(StoreError::Misconfigured)?;
+        let tls = match (address.encrypted, config.tls) {
+            (true, None) => Some(RedisTls::new(None, None).map_err(StoreError::Misconfigured)?),
+            (true, tls) => tls,
+            (false, _) => None,
+        };
+        let replicated = config.durability == Durability::Replicated;
+        let settings = Arc::new(Settings {
+            address,
+            tls,
+            connect_timeout: config.connect_timeout,
+            response_timeout: config.response_timeout,
+            replicated,
+            said: tokio::sync::Mutex::default(),
+        });
         let tasks = Tasks::default();
-        let (client, greeting) =
-            Client::open(&settings, config.lanes, config.poll_every, &tasks).await?;
+        let keeping = Keeping {
+            settings: Arc::clone(&settings),
+            count: config.lanes * if replicated { 2 } else { 1 },
+            check_every: config.poll_every,
+            tasks: tasks.clone(),
+        };
+        let (client, greeting) = Client::open(keeping).await?;
         let client = Arc::new(client);
         let keys = Arc::new(Keys::new(config.prefix));
         let watches = Arc::new(Watches::default());
         let listener = Listener {
             watches: Arc::clone(&watches),
+            client: Arc::clone(&client),
             settings: Arc::clone(&settings),
             keys: Arc::clone(&keys),
             tasks: tasks.clone(),
@@ -157,13 +200,18 @@ impl RedisStore {
         tasks.spawn(looker.look());
 
         let reported = AtomicBool::new(false);
-        let mut store = Self { client, keys, watches, tasks, description: String::new(), reported };
+        let description = String::new();
+        let mut store = Self { client, keys, watches, tasks, description, replicated, reported };
+        let found = durability::found(&store.client).await?;
+        for missing in found.missing(config.durability) {
+            tracing::warn!(durability = %config.durability, "less is kept than is asked for: {missing}");
+        }
         store.description = format!(
-            "redis {} at {}, keys under {}: {}",
+            "redis {} at {}, keys under {}: {found}{}",
             greeting.version,
-            settings.address(),
+            settings.address,
             store.keys.prefix(),
-            durability(&store.client).await?,
+            if replicated { "; what is acknowledged, a replica has too" } else { "" },
         );
         match store.try_out().await {
             Err(error @ (StoreError::Misconfigured(_) | StoreError::Corrupt(_))) => Err(error),
@@ -178,6 +226,11 @@ impl RedisStore {
     /// Closes all connections, and waits until nothing runs in the background any more.
     pub async fn close(&self) {
         self.tasks.close().await;
+    }
+
+    /// Tells a script whether to write again what was written before.
+    fn again(&self) -> &'static [u8] {
+        if self.replicated { b"1" } else { b"" }
     }
 
     /// Does once all that is done with a match. A permission that is missing shows here, and not as a
@@ -203,7 +256,7 @@ impl RedisStore {
 impl Store for RedisStore {
     async fn claim(&self, key: &str, claim: Bytes, keep: Duration) -> Result<Bytes> {
         let keys = [self.keys.claim(key)];
-        let arguments: [&[u8]; 2] = [&claim, &millis(keep)];
+        let arguments: [&[u8]; 3] = [&claim, &millis(keep), self.again()];
         replies::claim(self.client.run(&CLAIM, &keys, &arguments).await?)
     }
 
@@ -217,8 +270,9 @@ impl Store for RedisStore {
         let keys = [self.keys.state(id), self.keys.log(id), self.keys.requests(id)];
         let Position { version, digest } = first.position;
         let version = version.to_string();
-        let arguments: [&[u8]; 5] =
-            [version.as_bytes(), &digest.0, &first.input, &snapshot, &millis(keep)];
+        let (keep, again) = (millis(keep), self.again());
+        let arguments: [&[u8]; 6] =
+            [version.as_bytes(), &digest.0, &first.input, &snapshot, &keep, again];
         replies::created(&self.client.run(&CREATE, &keys, &arguments).await?)
     }
 
@@ -234,18 +288,25 @@ impl Store for RedisStore {
         let digest: &[u8] = digest.as_ref().map_or(&[], |digest| digest);
         let request = request.map(|(scope, id)| keys::request(scope, id)).unwrap_or_default();
         let arguments: [&[u8]; 3] = [version.as_bytes(), digest, request.as_bytes()];
-        replies::loaded(self.client.run(&LOAD, &keys, &arguments).await?)
+        let loaded = replies::loaded(self.client.run(&LOAD, &keys, &arguments).await?)?;
+        let repeated = loaded.as_ref().is_some_and(|loaded| loaded.answered.is_some());
+        if repeated && self.replicated {
+            // Whoever asks will tell its caller that this is done.
+            let [_, requests] = keys;
+            self.client.run(&CONFIRM, &[requests], &[request.as_bytes()]).await?;
+        }
+        Ok(loaded)
     }
 
     async fn commit(&self, id: MatchId, commit: Commit) -> Result<Committed> {
-        let keys =
-            [self.keys.state(id), self.keys.log(id), self.keys.requests(id), self.keys.channel(id)];
+        let keys = [self.keys.state(id), self.keys.log(id), self.keys.requests(id)];
+        let channel = self.keys.channel(id);
         let version = commit.base.version + 1;
         let request = keys::request(commit.request.scope, commit.request.id);
         let answer = keys::with_digest(version, commit.request.digest);
         let (base, version) = (commit.base.version.to_string(), version.to_string());
         let keep = millis(commit.keep);
-        let arguments: [&[u8]; 9] = [
+        let arguments: [&[u8]; 11] = [
             request.as_bytes(),
             &answer,
             base.as_bytes(),
@@ -255,6 +316,8 @@ impl Store for RedisStore {
             &commit.input,
             &commit.snapshot,
             &keep,
+            channel.as_bytes(),
+            self.again(),
         ];
         let answer = self.client.run(&COMMIT, &keys, &arguments).await?;
         let (committed, unannounced) = replies::committed(answer, commit.base.version)?;
@@ -288,37 +351,4 @@ impl Store for RedisStore {
 /// The time to keep something, as an argument.
 fn millis(keep: Duration) -> Vec<u8> {
     keep.min(LONGEST_KEEP).as_millis().max(1).to_string().into_bytes()
-}
-
-/// What the server's settings mean for data.
-async fn durability(client: &Client) -> Result<String> {
-    let mut questions = redis::pipe();
-    // One pattern each: a server before version 7 takes no more.
-    questions.cmd("CONFIG").arg("GET").arg("append*");
-    questions.cmd("CONFIG").arg("GET").arg("maxmemory-policy");
-    let mut answers = client.look(&questions).await?.into_iter().map(replies::settings);
-    let Some(persistence) = answers.next().flatten() else {
-        return Ok("what it keeps on disk may not be asked".to_owned());
-    };
-    let setting = |name: &str| persistence.get(name).map(String::as_str).unwrap_or_default();
-    let mut text = match (setting("appendonly"), setting("appendfsync")) {
-        ("yes", "always") => "what it acknowledged survives a crash and a power loss",
-        // A write waits while the disk is still busy with the second before.
-        ("yes", "everysec") => {
-            "a crash or a power loss takes up to two seconds of what it acknowledged"
-        }
-        ("yes", _) => {
-            "what it acknowledged survives a crash, but a power loss takes what the system had not \
-             written yet"
-        }
-        _ => "it keeps no log on disk, so its end takes all since its last dump, if there is one",
-    }
-    .to_owned();
-    let policy = answers.next().flatten().and_then(|mut found| found.remove("maxmemory-policy"));
-    if let Some(policy) = policy.filter(|policy| policy != "noeviction") {
-        text.push_str("; its maxmemory-policy ");
-        text.push_str(&policy);
-        text.push_str(" lets it throw matches away when it is full");
-    }
-    Ok(text)
 }

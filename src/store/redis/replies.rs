@@ -6,27 +6,83 @@ use std::collections::HashMap;
 use bytes::Bytes;
 use redis::{FromRedisValue, Value};
 
-use super::keys;
+use super::address::Host;
+use super::{errors, keys};
 use crate::store::{
     Answered, Committed, Digest, Entry, Loaded, Log, Position, Result, StoreError, Version,
 };
 
-/// Who answered to `HELLO`: its version and its role.
-pub(super) fn hello(answer: Value) -> Result<(String, String)> {
+/// What a server says of itself.
+#[derive(Clone, Debug)]
+pub(super) struct Greeting {
+    pub(super) version: String,
+    /// `standalone`, `cluster` or `sentinel`.
+    pub(super) mode: String,
+    /// `master` or `replica`; a sentinel has none.
+    pub(super) role: String,
+}
+
+/// Who answered to `HELLO`.
+pub(super) fn hello(answer: Value) -> Result<Greeting> {
     let mut fields = HashMap::<String, Value>::from_redis_value(refused(answer)?)
         .map_err(|error| StoreError::Corrupt(error.to_string()))?;
     let mut field = |name: &str| {
         let value = fields.remove(name).and_then(|value| String::from_redis_value(value).ok());
         value.ok_or_else(|| unexpected("a greeting"))
     };
-    Ok((field("version")?, field("role")?))
+    let role = field("role").unwrap_or_default();
+    Ok(Greeting { version: field("version")?, mode: field("mode")?, role })
+}
+
+/// Where a sentinel says that the primary of this name is.
+pub(super) fn primary(answer: Value, name: &str) -> Result<Host> {
+    match answer {
+        Value::Nil => {
+            Err(StoreError::Misconfigured(format!("the sentinels know no primary named {name}")))
+        }
+        answer => {
+            let (host, port) = <(String, u16)>::from_redis_value(answer)
+                .map_err(|_| unexpected("where the primary is"))?;
+            Ok(Host::new(host, port))
+        }
+    }
+}
+
+/// Which node serves the slots from which to which, in ascending order: the answer to
+/// `CLUSTER SLOTS`. A node without a host is the one that was asked.
+pub(super) fn slots(answer: Value, asked: &Host) -> Result<Vec<(u16, u16, Host)>> {
+    let broken = |_| unexpected("a map of slots");
+    let Value::Array(ranges) = refused(answer)? else {
+        return Err(unexpected("a map of slots"));
+    };
+    let range = |range: Value| {
+        let mut parts = Vec::<Value>::from_redis_value(range).map_err(broken)?.into_iter();
+        let (Some(first), Some(last), Some(node)) = (parts.next(), parts.next(), parts.next())
+        else {
+            return Err(unexpected("a map of slots"));
+        };
+        let mut node = Vec::<Value>::from_redis_value(node).map_err(broken)?.into_iter();
+        let host = node.next().and_then(bytes).unwrap_or_default();
+        let port = node.next().ok_or_else(|| unexpected("a map of slots"))?;
+        let host = String::from_utf8_lossy(&host).into_owned();
+        let host = if host.is_empty() || host == "?" { asked.name.clone() } else { host };
+        let number = |value| u16::from_redis_value(value).map_err(broken);
+        Ok((number(first)?, number(last)?, Host::new(host, number(port)?)))
+    };
+    let mut ranges = ranges.into_iter().map(range).collect::<Result<Vec<_>>>()?;
+    ranges.sort_unstable();
+    Ok(ranges)
+}
+
+/// Whether it tells of something that is kept: then a replica must have it too.
+pub(super) fn is_kept(answer: &Value) -> bool {
+    let Value::Array(parts) = answer else { return true };
+    !matches!(parts.first(), Some(Value::BulkString(what)) if what == b"gone" || what == b"moved")
 }
 
 /// The answer, unless it is the server's refusal.
 pub(super) fn refused(answer: Value) -> Result<Value> {
-    answer.extract_error().map_err(|error| {
-        super::errors::of_command(&error, super::errors::Access::Read).0.into_error()
-    })
+    answer.extract_error().map_err(|error| errors::of_answer(&error).into_error())
 }
 
 /// The claim that is kept.

@@ -13,13 +13,15 @@ use super::errors::{Access, Failure};
 pub(super) struct Script {
     text: &'static str,
     hash: String,
-    access: Access,
+    pub(super) access: Access,
 }
 
 pub(super) static CLAIM: LazyLock<Script> =
     LazyLock::new(|| Script::new(include_str!("claim.lua"), Access::Write));
 pub(super) static CREATE: LazyLock<Script> =
     LazyLock::new(|| Script::new(include_str!("create.lua"), Access::Write));
+pub(super) static CONFIRM: LazyLock<Script> =
+    LazyLock::new(|| Script::new(include_str!("confirm.lua"), Access::Write));
 pub(super) static LOAD: LazyLock<Script> =
     LazyLock::new(|| Script::new(include_str!("load.lua"), Access::Read));
 pub(super) static COMMIT: LazyLock<Script> =
@@ -39,13 +41,14 @@ impl Script {
         connection: &Connection,
         keys: &[String],
         arguments: &[&[u8]],
+        asking: bool,
     ) -> Result<Value, Failure> {
         let by_hash = call("EVALSHA", &self.hash, keys, arguments);
-        match connection.send(&by_hash, self.access).await {
+        match connection.send(&by_hash, self.access, asking).await {
             // Running it by its text also makes its hash known.
             Err(Failure::NoScript) => {
                 let by_text = call("EVAL", self.text, keys, arguments);
-                connection.send(&by_text, self.access).await
+                connection.send(&by_text, self.access, asking).await
             }
             answer => answer,
         }

@@ -16,6 +16,11 @@ pub(super) struct Tasks {
 }
 
 impl Tasks {
+    /// Tasks among these that can be stopped by themselves.
+    pub(super) fn child(&self) -> Self {
+        Self { tracker: self.tracker.clone(), stop: self.stop.child_token() }
+    }
+
     /// Runs it until it ends or all are stopped.
     pub(super) fn spawn(&self, task: impl Future<Output = ()> + Send + 'static) {
         let stop = self.stop.clone();
