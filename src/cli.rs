@@ -130,7 +130,7 @@ pub struct ServeArgs {
     /// `redis+sentinel://[user:password@]host[:port],…/primary[/db]`, where the hosts are sentinels
     /// and `?sentinel_username=…&sentinel_password=…` is for them; or
     /// `redis+cluster://[user:password@]host[:port],…`, some nodes of a cluster. With `rediss` in
-    /// place of `redis` all connections are encrypted.
+    /// place of `redis` all connections are encrypted. `@FILE` reads it from a file.
     #[arg(
         long,
         env = "PARLOR_STORE",
@@ -165,7 +165,8 @@ pub struct ServeArgs {
     /// Keys that seat tokens are signed with, as `id:hex,…`; the first one signs, all verify
     ///
     /// Each has at least 32 bytes, as from `openssl rand -hex 32`. Without them a key is made up at
-    /// the start, so that tokens end with the process; with Redis they are required.
+    /// the start, so that tokens end with the process; with Redis they are required. `@FILE` reads
+    /// them from a file.
     #[arg(long, env = "PARLOR_TOKEN_KEYS", value_name = "KEYS", hide_env_values = true)]
     pub token_keys: Option<String>,
 
@@ -174,6 +175,8 @@ pub struct ServeArgs {
     pub token_life: String,
 
     /// API keys that matches can be created with, as `name:key,…`; without any, everyone can
+    ///
+    /// `@FILE` reads them from a file.
     #[arg(long, env = "PARLOR_API_KEYS", value_name = "KEYS", hide_env_values = true)]
     pub api_keys: Option<String>,
 
