@@ -13,7 +13,7 @@ KUBERNETES = ROOT / "deploy" / "kubernetes"
 OVERLAYS = sorted(path.name for path in (KUBERNETES / "overlays").iterdir())
 KUBECTL = os.environ.get("PARLOR_TEST_KUBECTL", "kubectl")
 # What a cluster learns from others, and the validators do not know.
-FOREIGN = {"BackendTrafficPolicy", "Gateway", "GRPCRoute"}
+FOREIGN = {"BackendTrafficPolicy", "Gateway", "GRPCRoute", "PodMonitor", "PrometheusRule"}
 
 
 @cache

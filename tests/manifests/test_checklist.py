@@ -60,21 +60,30 @@ def test_the_pods_user_is_the_images(overlay: Overlay) -> None:
 
 
 @pytest.mark.parametrize(
-    ("probe", "period", "failures", "service"),
+    ("probe", "period", "failures", "path"),
     [
-        ("startupProbe", 5, 12, "parlor.v1.MatchService"),
-        ("readinessProbe", 5, 2, "parlor.v1.MatchService"),
-        ("livenessProbe", 10, 3, ""),
+        ("startupProbe", 5, 12, "/readyz"),
+        ("readinessProbe", 5, 2, "/readyz"),
+        ("livenessProbe", 10, 3, "/livez"),
     ],
 )
-def test_probes_ask_for_health(
-    overlay: Overlay, probe: str, period: int, failures: int, service: str
+def test_probes_ask_at_a_port_that_callers_do_not_reach(
+    overlay: Overlay, probe: str, period: int, failures: int, path: str
 ) -> None:
     probe = overlay.container[probe]
-    assert probe["grpc"].get("service", "") == service
-    assert probe["grpc"]["port"] in [port["containerPort"] for port in overlay.container["ports"]]
+    assert probe["httpGet"] == {"path": path, "port": "admin"}
     found = (probe["timeoutSeconds"], probe["periodSeconds"], probe["failureThreshold"])
     assert found == (2, period, failures)
+    for name in ("parlor", "parlor-headless"):
+        (port,) = overlay.one("Service", name)["spec"]["ports"]
+        assert port["targetPort"] == "grpc"
+
+
+def test_ports_are_those_that_the_program_listens_on(overlay: Overlay) -> None:
+    ports = {port["name"]: port["containerPort"] for port in overlay.container["ports"]}
+    data = overlay.one("ConfigMap")["data"]
+    assert data["PARLOR_LISTEN"] == f"0.0.0.0:{ports['grpc']}"
+    assert data["PARLOR_ADMIN_LISTEN"] == f"0.0.0.0:{ports['admin']}"
 
 
 def test_an_instance_has_the_time_that_it_takes_to_stop(overlay: Overlay) -> None:
@@ -239,12 +248,17 @@ def test_nobody_may_talk_to_anybody_but_for_what_is_listed(overlay: Overlay) -> 
             assert {} not in rule.get("from", []) + rule.get("to", [])
 
 
-def test_instances_are_called_by_the_gateway_and_call_redis_and_dns(overlay: Overlay) -> None:
+def test_instances_are_called_by_the_gateway_and_prometheus_and_call_redis_and_dns(
+    overlay: Overlay,
+) -> None:
     policy = overlay.one("NetworkPolicy")["spec"]
-    (ingress,) = policy["ingress"]
-    (peer,) = ingress["from"]
-    assert set(peer) == {"namespaceSelector"}
-    assert ingress["ports"] == [{"port": "grpc"}]
+    callers = {
+        port["port"]: peer["namespaceSelector"]["matchLabels"]["kubernetes.io/metadata.name"]
+        for rule in policy["ingress"]
+        for port in rule["ports"]
+        for peer in rule["from"]
+    }
+    assert callers == {"grpc": "envoy-gateway-system", "admin": "monitoring"}
     ports = [port["port"] for rule in policy["egress"] for port in rule["ports"]]
     assert ports == [6379, 53, 53]
 
