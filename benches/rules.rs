@@ -3,6 +3,7 @@
 //! ```text
 //! cargo bench --bench rules              all games
 //! cargo bench --bench rules -- neon      one game
+//! cargo bench --bench rules -- candy -o king_sized=true -o lost_treats=true
 //! ```
 //!
 //! Each game is played in three ways. `play` is what a simulation does: dealing, listing what the
@@ -16,6 +17,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use parlor::games::{IDS, Registered, WithGame, with_game};
+use parlor::options;
 use parlor::rules::{Game, SeatCount, Setup, Viewer};
 use parlor::simulate::RandomPlayers;
 
@@ -30,11 +32,19 @@ fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     // Cargo says `--bench` when it is to measure; as a test, it is enough that everything runs.
     let turns = if args.iter().any(|arg| arg == "--bench") { TURNS } else { 1 };
-    let wanted: Vec<_> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
+    let (mut wanted, mut options) = (Vec::new(), Vec::new());
+    let mut words = args.into_iter();
+    while let Some(word) = words.next() {
+        match word.as_str() {
+            "-o" => options.extend(words.next()),
+            flag if flag.starts_with('-') => {}
+            _ => wanted.push(word),
+        }
+    }
 
     print_line(["game", "seats", "play/s", "copy/s", "view/s", "copy:play", "view:play"]);
     for &id in IDS.iter().filter(|id| wanted.is_empty() || wanted.iter().any(|word| word == *id)) {
-        with_game(id, Measure { turns }).expect("a game of the registry");
+        with_game(id, Measure { turns, options: &options }).expect("a game of the registry");
     }
 }
 
@@ -46,15 +56,18 @@ fn print_line(columns: [&str; 7]) {
     );
 }
 
-struct Measure {
+struct Measure<'a> {
     turns: u64,
+    options: &'a [String],
 }
 
-impl WithGame for Measure {
+impl WithGame for Measure<'_> {
     type Output = ();
 
     fn with<G: Registered>(self) {
-        let options = G::Options::default();
+        let mut mistakes = Vec::new();
+        let options = options::read::<G>(self.options, &mut mistakes);
+        assert!(mistakes.is_empty(), "{}", mistakes.join("\n"));
         let catalog = G::catalog(&options);
         for seats in catalog.seats.clone().filter_map(SeatCount::new) {
             let Ok(setup) = Setup::new::<G>(options.clone(), seats) else { continue };

@@ -22,7 +22,7 @@ use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 use crate::config::{Origins, Settings, StoreChoice};
 use crate::connections::{self, BadCertificates, Open, Tls};
 use crate::grpc::errors::Fault;
-use crate::grpc::layers::{DeadlineLayer, LogLayer, ShedLayer, explain};
+use crate::grpc::layers::{CallLayer, DeadlineLayer, ShedLayer, TRACE_ID, explain};
 use crate::grpc::tokens::TokenKeys;
 use crate::grpc::{Catalogs, Places, Rates, Service};
 use crate::matches::{Matches, SystemClock};
@@ -212,7 +212,7 @@ impl App {
             .layer(MapRequestLayer::new(connections::note_request))
             .layer(cors(&settings.cors_origins))
             .layer(tonic_web::GrpcWebLayer::new())
-            .layer(LogLayer)
+            .layer(CallLayer)
             .layer(shed)
             .layer(
                 ServiceBuilder::new()
@@ -293,10 +293,13 @@ fn cors(origins: &Origins) -> CorsLayer {
         .allow_origin(allowed)
         .allow_methods([http::Method::POST])
         .allow_headers(AllowHeaders::mirror_request())
-        .expose_headers(
-            ["grpc-status", "grpc-message", "grpc-status-details-bin", "grpc-retry-pushback-ms"]
-                .map(HeaderName::from_static),
-        )
+        .expose_headers([
+            HeaderName::from_static("grpc-status"),
+            HeaderName::from_static("grpc-message"),
+            HeaderName::from_static("grpc-status-details-bin"),
+            HeaderName::from_static("grpc-retry-pushback-ms"),
+            TRACE_ID,
+        ])
         .max_age(Duration::from_secs(60 * 60))
 }
 

@@ -135,7 +135,7 @@ pub struct ServeArgs {
     /// `redis+sentinel://[user:password@]host[:port],…/primary[/db]`, where the hosts are sentinels
     /// and `?sentinel_username=…&sentinel_password=…` is for them; or
     /// `redis+cluster://[user:password@]host[:port],…`, some nodes of a cluster. With `rediss` in
-    /// place of `redis` all connections are encrypted.
+    /// place of `redis` all connections are encrypted. `@FILE` reads it from a file.
     #[arg(
         long,
         env = "PARLOR_STORE",
@@ -170,7 +170,8 @@ pub struct ServeArgs {
     /// Keys that seat tokens are signed with, as `id:hex,…`; the first one signs, all verify
     ///
     /// Each has at least 32 bytes, as from `openssl rand -hex 32`. Without them a key is made up at
-    /// the start, so that tokens end with the process; with Redis they are required.
+    /// the start, so that tokens end with the process; with Redis they are required. `@FILE` reads
+    /// them from a file.
     #[arg(long, env = "PARLOR_TOKEN_KEYS", value_name = "KEYS", hide_env_values = true)]
     pub token_keys: Option<String>,
 
@@ -179,6 +180,8 @@ pub struct ServeArgs {
     pub token_life: String,
 
     /// API keys that matches can be created with, as `name:key,…`; without any, everyone can
+    ///
+    /// `@FILE` reads them from a file.
     #[arg(long, env = "PARLOR_API_KEYS", value_name = "KEYS", hide_env_values = true)]
     pub api_keys: Option<String>,
 
@@ -245,6 +248,23 @@ pub struct ServeArgs {
     /// How threads are used: `shared`, one scheduler for all cores, or `per-core`, one for each
     #[arg(long, env = "PARLOR_RUNTIME", value_name = "SHAPE", default_value = "shared")]
     pub runtime: String,
+
+    /// Address and port for operators: `/metrics` for Prometheus, `/livez` and `/readyz`, over HTTP;
+    /// left out, there is none
+    ///
+    /// Whoever reaches it may read it: keep it off public networks.
+    #[arg(long, env = "PARLOR_ADMIN_LISTEN", value_name = "ADDR")]
+    pub admin_listen: Option<String>,
+
+    /// The collector that traces and metrics are sent to, by OTLP over gRPC, as in `http://127.0.0.1:4317`; left
+    /// out, there are none
+    #[arg(long, env = "PARLOR_OTLP_ENDPOINT", value_name = "URL")]
+    pub otlp_endpoint: Option<String>,
+
+    /// Which share of the traces that begin here is recorded, from 0 to 1; a call whose caller
+    /// records its trace always is
+    #[arg(long, env = "PARLOR_TRACE_SAMPLING", value_name = "SHARE", default_value = "0.05")]
+    pub trace_sampling: String,
 
     /// How logs are written: `text` or `json`
     #[arg(long, env = "PARLOR_LOG_FORMAT", value_name = "FORMAT", default_value = "text")]

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
-use http::HeaderValue;
+use http::{HeaderValue, Uri};
 
 use crate::cli::{LimitArgs, ServeArgs};
 use crate::connections::{self, TlsFiles};
@@ -52,6 +52,12 @@ pub struct Settings {
     pub drain: Duration,
     /// How threads are used.
     pub runtime: RuntimeShape,
+    /// Where to listen for operators; without it, nowhere.
+    pub admin_listen: Option<SocketAddr>,
+    /// The collector that traces and metrics are sent to; without it, there are none.
+    pub otlp_endpoint: Option<Uri>,
+    /// Which share of the traces that begin here is recorded, from 0 to 1.
+    pub trace_sampling: f64,
     /// How logs are written.
     pub log_format: LogFormat,
     /// What is logged.
@@ -115,6 +121,19 @@ impl Reader {
         value.map_err(|error| self.mistakes.push(format!("--{flag}: {error}"))).ok()
     }
 
+    /// What may be secret can stand in a file, so that neither the command line nor the environment
+    /// shows it.
+    fn text(&mut self, flag: &str, text: &str) -> Option<String> {
+        let Some(path) = text.strip_prefix('@') else { return Some(text.to_owned()) };
+        let read = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"));
+        Some(self.note(flag, read)?.trim_end().to_owned())
+    }
+
+    fn secret<T: FromStr<Err: fmt::Display>>(&mut self, flag: &str, text: &str) -> Option<T> {
+        let text = self.text(flag, text)?;
+        self.note(flag, text.parse())
+    }
+
     fn time(&mut self, flag: &str, text: &str) -> Option<Duration> {
         let time = humantime::parse_duration(text).map_err(|error| error.to_string());
         let time = time.and_then(|time| match time {
@@ -147,6 +166,11 @@ impl Reader {
         self.note(flag, rate.map_err(|error| format!("{error}; or `off`")))
     }
 
+    fn share(&mut self, flag: &str, text: &str) -> Option<f64> {
+        let share = text.parse::<f64>().ok().filter(|share| (0.0..=1.0).contains(share));
+        self.note(flag, share.ok_or("a number from 0 to 1"))
+    }
+
     fn file(&mut self, flag: &str, path: Option<&Path>) -> Option<Vec<u8>> {
         let path = path?;
         let read = std::fs::read(path);
@@ -154,14 +178,14 @@ impl Reader {
     }
 
     /// Where matches are kept, from all flags that say something of it.
-    fn store(&mut self, args: &ServeArgs) -> Option<StoreChoice> {
+    fn store(&mut self, store: &str, args: &ServeArgs) -> Option<StoreChoice> {
         let durability = args.durability.as_deref().map(str::parse::<Durability>).transpose();
         let durability = self.note("durability", durability);
         let authorities = self.file("redis-ca", args.redis_ca.as_deref());
         let certificate = self.file("redis-cert", args.redis_cert.as_deref());
         let key = self.file("redis-key", args.redis_key.as_deref());
 
-        let address = match args.store.as_str() {
+        let address = match store {
             "memory" => None,
             url if url.starts_with("redis") => {
                 Some(self.note("store", url.parse::<RedisAddress>())?)
@@ -193,7 +217,7 @@ impl Reader {
             None
         };
         let durability = durability?.unwrap_or_default();
-        Some(StoreChoice::Redis(RedisConfig { tls, durability, ..RedisConfig::new(&args.store) }))
+        Some(StoreChoice::Redis(RedisConfig { tls, durability, ..RedisConfig::new(store) }))
     }
 
     fn choice<T: Copy>(&mut self, flag: &str, text: &str, choices: &[(&str, T)]) -> Option<T> {
@@ -209,11 +233,12 @@ impl TryFrom<&ServeArgs> for Settings {
     fn try_from(args: &ServeArgs) -> Result<Self, Mistakes> {
         let mut read = Reader::default();
         let listen = read.note("listen", args.listen.parse::<SocketAddr>());
-        let store = read.store(args);
-        let token_keys = args.token_keys.as_deref().map(str::parse::<TokenKeys>).transpose();
-        let token_keys = read.note("token-keys", token_keys);
-        let api_keys = args.api_keys.as_deref().map(str::parse::<ApiKeys>).transpose();
-        let api_keys = read.note("api-keys", api_keys);
+        let address = read.text("store", &args.store);
+        let store = address.as_deref().and_then(|address| read.store(address, args));
+        let token_keys = args.token_keys.as_deref();
+        let token_keys = token_keys.map(|keys| read.secret::<TokenKeys>("token-keys", keys));
+        let api_keys = args.api_keys.as_deref();
+        let api_keys = api_keys.map(|keys| read.secret::<ApiKeys>("api-keys", keys));
         let cors_origins = read.note("cors-origins", args.cors_origins.parse::<Origins>());
         let token_life = read.time("token-life", &args.token_life);
         let keep_idle = read.time("keep-idle", &args.keep_idle);
@@ -232,12 +257,17 @@ impl TryFrom<&ServeArgs> for Settings {
         let cached_matches = read.count("cached-matches", &args.cached_matches, 1);
         let shapes = [("shared", RuntimeShape::Shared), ("per-core", RuntimeShape::PerCore)];
         let runtime = read.choice("runtime", &args.runtime, &shapes);
+        let admin_listen = args.admin_listen.as_deref().map(str::parse::<SocketAddr>).transpose();
+        let admin_listen = read.note("admin-listen", admin_listen);
+        let otlp_endpoint = args.otlp_endpoint.as_deref().map(collector).transpose();
+        let otlp_endpoint = read.note("otlp-endpoint", otlp_endpoint);
+        let trace_sampling = read.share("trace-sampling", &args.trace_sampling);
         let formats = [("text", LogFormat::Text), ("json", LogFormat::Json)];
         let log_format = read.choice("log-format", &args.log_format, &formats);
         let filter = args.log.parse::<tracing_subscriber::filter::Targets>();
         read.note("log", filter);
 
-        if args.store.starts_with("redis") && matches!(token_keys, Some(None)) {
+        if address.is_some_and(|address| address.starts_with("redis")) && token_keys.is_none() {
             read.mistakes.push(
                 "--token-keys: needed with Redis, so that all instances accept each other's tokens"
                     .to_owned(),
@@ -251,9 +281,9 @@ impl TryFrom<&ServeArgs> for Settings {
             Some(Self {
                 listen: listen?,
                 store: store?,
-                token_keys: token_keys?,
+                token_keys: token_keys.map_or(Some(None), |keys| keys.map(Some))?,
                 token_life: token_life?,
-                api_keys: api_keys?.unwrap_or_default(),
+                api_keys: api_keys.unwrap_or_else(|| Some(ApiKeys::default()))?,
                 cors_origins: cors_origins?,
                 matches: crate::matches::Settings {
                     keep_idle: keep_idle?,
@@ -271,6 +301,9 @@ impl TryFrom<&ServeArgs> for Settings {
                 max_request: max_request?,
                 drain: drain?,
                 runtime: runtime?,
+                admin_listen: admin_listen?,
+                otlp_endpoint: otlp_endpoint?,
+                trace_sampling: trace_sampling?,
                 log_format: log_format?,
                 log: args.log.clone(),
             })
@@ -364,6 +397,13 @@ fn read_tls(read: &mut Reader, args: &ServeArgs) -> Option<Option<TlsFiles>> {
     }
 }
 
+/// The address of a collector.
+fn collector(text: &str) -> Result<Uri, &'static str> {
+    let uri = text.parse::<Uri>().ok();
+    let uri = uri.filter(|uri| uri.scheme_str() == Some("http") && uri.host().is_some());
+    uri.ok_or("a URL that begins with http://, as in http://127.0.0.1:4317")
+}
+
 impl FromStr for Origins {
     type Err = &'static str;
 
@@ -422,6 +462,9 @@ mod tests {
             "--create-rate=5",
             "--in-flight=none",
             "--runtime=fast",
+            "--admin-listen=9090",
+            "--otlp-endpoint=collector",
+            "--trace-sampling=5",
             "--log-format=xml",
         ])
         .expect_err("mistakes")
@@ -445,6 +488,9 @@ mod tests {
                 "--in-flight",
                 "--max-request",
                 "--runtime",
+                "--admin-listen",
+                "--otlp-endpoint",
+                "--trace-sampling",
                 "--log-format",
                 "--token-keys",
                 "--deadline",
@@ -458,6 +504,46 @@ mod tests {
         assert!(mistakes[0].starts_with("--token-keys"), "{mistakes:?}");
         let key = format!("--token-keys=a:{}", "ab".repeat(32));
         settings(&["--store=redis://localhost", &key]).expect("good settings");
+    }
+
+    #[test]
+    fn secrets_are_read_from_files() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let file = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).expect("a file");
+            path.display().to_string()
+        };
+        let store = file("store", "redis://u:hunter2@localhost\n");
+        let keys = file("token-keys", &format!("a:{}\n", "ab".repeat(32)));
+        let api_keys = file("api-keys", "me:0123456789abcdef");
+        let settings = settings(&[
+            &format!("--store=@{store}"),
+            &format!("--token-keys=@{keys}"),
+            &format!("--api-keys=@{api_keys}"),
+        ])
+        .expect("good settings");
+        assert!(matches!(settings.store, StoreChoice::Redis(_)));
+        assert!(settings.token_keys.is_some());
+        assert!(!settings.api_keys.is_open());
+    }
+
+    #[test]
+    fn a_secret_whose_file_is_missing_or_wrong_is_a_mistake_that_does_not_show_it() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let wrong = folder.path().join("token-keys");
+        std::fs::write(&wrong, "hunter2").expect("a file");
+        let missing = folder.path().join("nothing");
+        let mistakes = settings(&[
+            &format!("--store=@{}", missing.display()),
+            &format!("--token-keys=@{}", wrong.display()),
+        ])
+        .expect_err("mistakes")
+        .0;
+        assert!(mistakes[0].starts_with("--store: "), "{mistakes:?}");
+        assert!(mistakes[1].starts_with("--token-keys: "), "{mistakes:?}");
+        assert!(!mistakes.concat().contains("hunter2"), "{mistakes:?}");
+        assert_eq!(mistakes.len(), 2, "{mistakes:?}");
     }
 
     #[test]

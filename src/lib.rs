@@ -12,7 +12,8 @@
 //! - [`mod@matches`]: create, join, act, watch, for any game over any store. No transport.
 //! - [`grpc`]: the API: identify the caller, read the request, ask, write the answer.
 //! - [`connections`]: what comes in, before anything is known of it but how it behaves.
-//! - [`app`]: all of it put together, from [`config`] and [`cli`]; [`telemetry`] writes the logs.
+//! - [`app`]: all of it put together, from [`config`] and [`cli`]; [`telemetry`] writes the logs and
+//!   exports traces and metrics, which [`admin`] also serves; what the other layers know of that is [`trace`].
 //!
 //! Beside them stand [`client`], which knows the messages ([`proto`]) and nothing of the server, and
 //! the commands that use it, [`play`] and [`verify`]; and [`simulate`], which knows only the games.
@@ -35,6 +36,7 @@
 //! - What is written to Redis: the scripts in `store/redis`.
 //! - A setting: [`cli`] for its name and text, [`config`] for what it may be.
 
+pub mod admin;
 pub mod app;
 pub mod cli;
 pub mod client;
@@ -50,4 +52,5 @@ pub mod rules;
 pub mod simulate;
 pub mod store;
 pub mod telemetry;
+pub mod trace;
 pub mod verify;

@@ -4,11 +4,12 @@ use std::io::{ErrorKind, Write as _};
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use parlor::admin::Admin;
 use parlor::app::App;
 use parlor::cli::{Cli, Command, ServeArgs, SimulateArgs};
 use parlor::client::explain;
 use parlor::config::{EXIT_CONFIG, Mistakes, RuntimeShape, Settings};
-use parlor::telemetry;
+use parlor::telemetry::Telemetry;
 use tokio::runtime::{Builder, Runtime};
 
 #[global_allocator]
@@ -37,7 +38,6 @@ fn serve(args: &ServeArgs) -> ExitCode {
         Ok(settings) => settings,
         Err(mistakes) => return refuse(&mistakes),
     };
-    telemetry::init(&settings);
     finish(run(settings))
 }
 
@@ -80,9 +80,17 @@ fn refuse(mistakes: &Mistakes) -> ExitCode {
 fn run(settings: Settings) -> Result<(), Failure> {
     let shape = settings.runtime;
     let runtime = runtime(shape)?;
+    let telemetry = runtime.block_on(async { Telemetry::start(&settings) })?;
+    let admin = match settings.admin_listen {
+        Some(address) => Some(runtime.block_on(Admin::bind(address))?),
+        None => None,
+    };
     let app = runtime.block_on(App::build(settings))?;
-    greet(&app);
+    greet(&app, admin.as_ref());
     let stop = app.stopper();
+    if let Some(admin) = admin {
+        runtime.spawn(admin.serve(telemetry.scraper(), stop.clone()));
+    }
     runtime.spawn(async move {
         wait_for_signal().await;
         stop.cancel();
@@ -100,6 +108,7 @@ fn run(settings: Settings) -> Result<(), Failure> {
     for thread in threads {
         thread.join().map_err(|_| "a thread panicked")??;
     }
+    runtime.block_on(telemetry.stop());
     runtime.shutdown_background();
     Ok(())
 }
@@ -129,9 +138,12 @@ async fn wait_for_signal() {
 
 /// Says where it listens, what the store is, and what to try next.
 #[expect(clippy::print_stdout, reason = "this is what a newcomer reads first")]
-fn greet(app: &App) {
+fn greet(app: &App, admin: Option<&Admin>) {
     println!("parlor {} listens on {}", env!("CARGO_PKG_VERSION"), app.address());
     println!("matches are kept: {}", app.store());
+    if let Some(admin) = admin {
+        println!("metrics are at http://{}/metrics", admin.address());
+    }
     let scheme = if app.is_encrypted() { "https" } else { "http" };
     println!("try next: cargo run --release -- play --server {scheme}://{}", app.address());
 }

@@ -128,6 +128,10 @@ macro_rules! registry {
                 }
             }
 
+            fn kind(action: &AnyAction) -> &'static str {
+                match action { $(AnyAction::$Name(action) => <$Type>::kind(action),)+ }
+            }
+
             fn start(setup: &Setup<AnyOptions>, seed: &Seed, sink: &mut impl Sink<AnyEvent>) -> Self {
                 match setup.options() {
                     $(AnyOptions::$Name(options) => {

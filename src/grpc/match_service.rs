@@ -16,13 +16,14 @@ use super::messages::{write_events, write_match, write_message, write_view};
 use super::places::{Place, Places};
 use super::rates::Rates;
 use super::resume;
+use super::streams::{OpenStream, delivery};
 use super::tokens::TokenKeys;
 use crate::connections::Peer;
 use crate::games::AnyGame;
 use crate::games::wire::{BadField, Wire as _, read_seat, read_seat_count, write_seat};
 use crate::matches::{
     Answer, Beginning, Caller, Create, Created, EndReason, Join, JoinCode, Joined, Matches,
-    NewPlayer, Record, Submit, Visibility, Watcher,
+    Message, NewPlayer, Record, Submit, Visibility, Watcher,
 };
 use crate::proto;
 use crate::proto::match_service_server::MatchService;
@@ -198,22 +199,30 @@ fn replies(
         }
     };
     let late = Box::pin(late.shared());
-    Box::pin(stream::unfold(Some((watcher, place)), move |watching| {
+    Box::pin(stream::unfold(Some((watcher, OpenStream::new(), place)), move |watched| {
         let (tokens, late) = (tokens.clone(), late.clone());
         async move {
-            let (mut watcher, place) = watching?;
+            let (mut watcher, mut open, place) = watched?;
             let next = tokio::select! {
                 biased;
-                () = late => return Some((Err(Fault::DEADLINE_EXCEEDED.status()), None)),
+                () = late => {
+                    open.is_late();
+                    return Some((Err(Fault::DEADLINE_EXCEEDED.status()), None));
+                }
                 () = place.superseded() => watcher.leave(EndReason::Superseded),
                 next = watcher.next() => next,
             };
+            let next = next?;
+            if let Message::End(reason) = next {
+                open.ends(reason);
+            }
+            let _delivery = delivery(&watcher, id, &next).entered();
             let (version, resume_token) = match watcher.position() {
                 Some(position) => (position.version, resume::write(&tokens, id, position)),
                 None => (0, Vec::new()),
             };
-            let reply = write_message(&next?, version, resume_token, pause);
-            Some((Ok(reply), Some((watcher, place))))
+            let reply = write_message(&next, version, resume_token, pause);
+            Some((Ok(reply), Some((watcher, open, place))))
         }
     }))
 }

@@ -15,6 +15,7 @@ mod messages;
 mod places;
 mod rates;
 mod resume;
+mod streams;
 pub mod tokens;
 
 pub use self::catalog_service::Catalogs;

@@ -4,17 +4,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
+use tokio::time::Instant;
+use tracing::Instrument as _;
 
-use super::history::{Frame, Live, loaded};
+use super::history::{Frame, Heard, Live, loaded};
 use super::jitter::back_off;
 use super::record::Input;
 use super::uncut::Uncut;
-use super::{Caller, Error, Matches, Record, State};
+use super::{Caller, Error, Event, Matches, Record, State};
 use crate::rules::{Game, Viewer};
 use crate::store::{
     Answered, Commit, Committed, Digest, Loaded, MatchId, Request, Result as StoreResult,
     StoreError, Version,
 };
+use crate::trace;
 
 /// How often a change is decided anew when others change the match in between.
 const ATTEMPTS: u32 = 6;
@@ -83,7 +86,7 @@ impl<G: Game> Matches<G> {
     ) -> Result<Answer<G>, Error> {
         let matches = self.clone();
         let work = async move { matches.decide_and_commit(id, request, reused, decide).await };
-        Uncut::new(work, &self.inner.tasks).await
+        Uncut::new(work.instrument(change_span(id)), &self.inner.tasks).await
     }
 
     async fn decide_and_commit(
@@ -107,11 +110,19 @@ impl<G: Game> Matches<G> {
             };
             known = Some(Arc::clone(&live));
 
-            let decided = decide(&live.record).and_then(|input| live.next(&input));
-            let (frame, input) = match decided {
-                Ok(decided) => decided,
+            let rules = tracing::info_span!(target: "span", "rules");
+            let decided = rules.in_scope(|| {
+                let input = decide(&live.record)?;
+                let next = live.next(&input)?;
+                Ok((input, next))
+            });
+            let (decided, frame, input) = match decided {
+                Ok((decided, (frame, input))) => (decided, frame, input),
                 // What is cached may be out of date, and so may the refusal be.
-                Err(_) if from_cache => continue,
+                Err(_) if from_cache => {
+                    retries("stale");
+                    continue;
+                }
                 Err(error) => return Err(error),
             };
             let commit = Commit {
@@ -122,17 +133,24 @@ impl<G: Game> Matches<G> {
                 snapshot: frame.live.snapshot()?,
                 keep: self.keep(&frame.live.record),
             };
-            let (committed, asked_before) =
-                settled(|| self.inner.store.commit(id, commit.clone())).await?;
+            self.inner.readers.expect(id, frame.live.position, trace::here());
+            let settled = settled(|| self.inner.store.commit(id, commit.clone())).await;
+            let result = settled.as_ref().map_or("failed", |(committed, _)| named(committed));
+            tracing::info!(name: "parlor.commits", target: "metric", result);
+            let (committed, asked_before) = settled?;
             match committed {
-                Committed::Done => return Ok(self.committed(id, frame)),
+                Committed::Done => return Ok(self.committed(id, &decided, frame)),
                 Committed::Repeated(answered) => {
                     let repeat = self.repeat(id, request, answered, reused).await?;
                     // The answer that got lost on its way to us was the first one.
                     return Ok(Answer { replayed: !asked_before, ..repeat });
                 }
-                Committed::Conflict => back_off(attempt).await,
+                Committed::Conflict => {
+                    retries("conflict");
+                    back_off(attempt).await;
+                }
                 Committed::Forked => {
+                    tracing::info!(name: "parlor.forks", target: "metric", found = "writer");
                     tracing::error!(match_id = %id, version = live.position.version, "history forked");
                     self.inner.cache.remove(&id);
                     return Err(Error::Forked);
@@ -161,7 +179,10 @@ impl<G: Game> Matches<G> {
         Ok((self.remember(id, found, known)?, answered))
     }
 
-    fn committed(&self, id: MatchId, frame: Frame<G>) -> Answer<G> {
+    fn committed(&self, id: MatchId, input: &Input<G>, mut frame: Frame<G>) -> Answer<G> {
+        count(input, &frame);
+        frame.heard = Some(Heard { at: Instant::now(), here: true, origin: trace::here() });
+        let _announcing = tracing::info_span!(target: "span", "announce").entered();
         let frame = Arc::new(frame);
         self.inner.cache.insert(id, Arc::clone(&frame.live));
         self.inner.readers.offer(id, &frame);
@@ -213,6 +234,41 @@ impl<G: Game> Matches<G> {
             State::Waiting | State::Playing => self.inner.settings.keep_idle,
             State::Over => self.inner.settings.keep_over,
         }
+    }
+}
+
+/// The span of a change, which goes on when its caller does not wait for it any more.
+fn change_span(id: MatchId) -> tracing::Span {
+    tracing::info_span!(target: "span", "change", parlor.match_id = %id)
+}
+
+/// Counts what was done, for those who operate the service.
+fn count<G: Game>(input: &Input<G>, frame: &Frame<G>) {
+    let Input::Act(_, action) = input else { return };
+    let game = G::catalog(frame.live.record.creation.setup.options()).id;
+    tracing::info!(name: "parlor.actions", target: "metric", game, kind = G::kind(action));
+    let outcome = frame.events.iter().find_map(|event| match event {
+        Event::Ended(outcome) => Some(outcome),
+        _ => None,
+    });
+    if let Some(outcome) = outcome {
+        let reason = outcome.reason;
+        tracing::info!(name: "parlor.matches.finished", target: "metric", game, reason);
+    }
+}
+
+/// Counts a change that is decided anew.
+fn retries(because: &str) {
+    tracing::info!(name: "parlor.change.retries", target: "metric", because);
+}
+
+fn named(committed: &Committed) -> &'static str {
+    match committed {
+        Committed::Done => "done",
+        Committed::Repeated(_) => "repeated",
+        Committed::Conflict => "conflict",
+        Committed::Forked => "forked",
+        Committed::Gone => "gone",
     }
 }
 

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use rand::TryRng as _;
 use rand::rngs::SysRng;
 use serde::{Deserialize, Serialize};
+use tracing::field::Empty;
+use tracing::{Instrument as _, Span};
 use uuid::Uuid;
 
 use super::change::{Answer, asked, digest_of};
@@ -73,7 +75,9 @@ impl<G: Game> Matches<G> {
         let setup = setup.map_err(Error::BadSetup)?;
         let matches = self.clone();
         let work = async move { matches.create_once(request, setup).await };
-        Uncut::new(work, &self.inner.tasks).await
+        // The id of the match is known only in the middle of it.
+        let span = tracing::info_span!(target: "span", "change", parlor.match_id = Empty);
+        Uncut::new(work.instrument(span), &self.inner.tasks).await
     }
 
     async fn create_once(
@@ -92,12 +96,16 @@ impl<G: Game> Matches<G> {
         }
 
         let id = claim.join_code.match_id();
+        Span::current().record("parlor.match_id", tracing::field::display(id));
         let creation = self.creation(&request, setup, claim.join_code);
-        let (frame, input) = Frame::create(creation)?;
+        let rules = tracing::info_span!(target: "span", "rules");
+        let (frame, input) = rules.in_scope(|| Frame::create(creation))?;
         let first = Entry { position: frame.live.position, input };
         let snapshot = frame.live.snapshot()?;
         let is_new = asked(|| self.inner.store.create(id, first.clone(), snapshot.clone(), keep));
         if is_new.await? {
+            let game = G::catalog(frame.live.record.creation.setup.options()).id;
+            tracing::info!(name: "parlor.matches.created", target: "metric", game);
             self.inner.cache.insert(id, Arc::clone(&frame.live));
             return Ok(Created { id, answer: Answer { frame: Arc::new(frame), replayed: false } });
         }

@@ -6,11 +6,13 @@ use bytes::Bytes;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use serde::{Deserialize, Serialize};
 use sha2::Sha256;
+use tokio::time::Instant;
 
 use super::record::Input;
 use super::{Creation, Error, Event, Record};
 use crate::rules::Game;
 use crate::store::{Digest, Entry, Loaded, Position};
+use crate::trace::Origin;
 
 /// The form in which matches are stored. An older form is read for ever; a newer one is refused.
 const SCHEMA: u16 = 1;
@@ -31,6 +33,19 @@ pub struct Frame<G: Game> {
     pub live: Arc<Live<G>>,
     /// What happened, in order.
     pub events: Vec<Event<G>>,
+    /// How this instance heard of it first, if it was while it happened.
+    pub heard: Option<Heard>,
+}
+
+/// How an instance heard of a step while it happened.
+#[derive(Clone, Copy, Debug)]
+pub struct Heard {
+    /// When.
+    pub at: Instant,
+    /// Whether it was made at this instance.
+    pub here: bool,
+    /// The span that made it, where it was made at this instance and is recorded.
+    pub origin: Option<Origin>,
 }
 
 /// The first input of a log, which the key of its history comes from.
@@ -55,7 +70,7 @@ impl<G: Game> Frame<G> {
         let position = following(&creation.history_key, before, input);
         let mut events = Vec::new();
         let record = Record::create(creation, &mut events)?;
-        Ok(Self { live: Arc::new(Live { position, record }), events })
+        Ok(Self { live: Arc::new(Live { position, record }), events, heard: None })
     }
 
     /// This step, if it leads where the log says that it does.
@@ -87,7 +102,7 @@ impl<G: Game> Live<G> {
         let position = following(&self.record.creation.history_key, self.position, bytes);
         let mut events = Vec::new();
         let record = self.record.after(input, &mut events)?;
-        Ok(Frame { live: Arc::new(Live { position, record }), events })
+        Ok(Frame { live: Arc::new(Live { position, record }), events, heard: None })
     }
 
     /// The match as a snapshot.

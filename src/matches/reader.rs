@@ -6,14 +6,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use tokio::sync::watch;
+use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::change::{PAGE, asked};
-use super::history::{Frame, Live};
+use super::history::{Frame, Heard, Live};
 use super::jitter::about;
 use super::{Error, Matches};
 use crate::rules::Game;
-use crate::store::{Hint, MatchId, StoreError, Version, Watch};
+use crate::store::{Hint, MatchId, Position, StoreError, Version, Watch};
+use crate::trace::Origin;
 
 /// Steps kept for watchers; one that is further behind reads the log itself.
 const KEPT: usize = 64;
@@ -42,6 +44,13 @@ impl<G: Game> Readers<G> {
         self.lock().get(&id).and_then(Weak::upgrade)
     }
 
+    /// Says that this step is about to be saved here: its reader may hear of it before we do.
+    pub(super) fn expect(&self, id: MatchId, position: Position, origin: Option<Origin>) {
+        if let Some(reader) = self.get(id) {
+            reader.lock().expected.push((position, origin));
+        }
+    }
+
     /// Hands a step that was just saved to the match's reader, so that it need not read it back.
     pub(super) fn offer(&self, id: MatchId, frame: &Arc<Frame<G>>) {
         if let Some(reader) = self.get(id) {
@@ -66,6 +75,8 @@ struct Tail<G: Game> {
     latest: Arc<Live<G>>,
     /// The steps that led to the latest, oldest first.
     frames: VecDeque<Arc<Frame<G>>>,
+    /// Steps that may just have been saved at this instance, with their spans.
+    expected: Vec<(Position, Option<Origin>)>,
     /// How often the history turned out to be another one than was read.
     forks: u32,
     /// Whether the match is no longer there.
@@ -124,6 +135,13 @@ impl<G: Game> Reader<G> {
         }
     }
 
+    /// How a step that the log has was heard of, at this time.
+    fn heard(&self, position: Position, at: Instant) -> Heard {
+        let tail = self.lock();
+        let ours = tail.expected.iter().find(|(expected, _)| *expected == position);
+        Heard { at, here: ours.is_some(), origin: ours.and_then(|(_, origin)| *origin) }
+    }
+
     fn change(&self, change: impl FnOnce(&mut Tail<G>)) {
         change(&mut self.lock());
         self.news.send_modify(|changes| *changes += 1);
@@ -144,6 +162,7 @@ impl<G: Game> Tail<G> {
             return;
         }
         self.latest = Arc::clone(&frame.live);
+        self.expected.retain(|(position, _)| position.version > frame.live.position.version);
         if self.frames.len() == KEPT {
             self.frames.pop_front();
         }
@@ -166,7 +185,13 @@ impl<G: Game> Matches<G> {
             if let Some(reader) = readers.get(&id).and_then(Weak::upgrade) {
                 return Ok(reader);
             }
-            let tail = Tail { latest, frames: VecDeque::new(), forks: 0, gone: false };
+            let tail = Tail {
+                latest,
+                frames: VecDeque::new(),
+                expected: Vec::new(),
+                forks: 0,
+                gone: false,
+            };
             let reader = Arc::new(Reader {
                 tail: Mutex::new(tail),
                 news: watch::Sender::new(0),
@@ -216,6 +241,7 @@ impl<G: Game> Matches<G> {
 
     /// Reads what the log has more than the reader.
     pub(super) async fn catch_up(&self, id: MatchId, reader: &Reader<G>) -> Result<(), StoreError> {
+        let now = Instant::now();
         loop {
             let (latest, _) = reader.latest();
             let version = latest.position.version;
@@ -228,10 +254,11 @@ impl<G: Game> Matches<G> {
             let mut broken = log.head.version < version
                 || (log.head.version == version && log.head.digest != latest.position.digest);
             for entry in &log.entries {
-                let Ok(frame) = at.read_next(entry) else {
+                let Ok(mut frame) = at.read_next(entry) else {
                     broken = true;
                     break;
                 };
+                frame.heard = Some(reader.heard(frame.live.position, now));
                 at = Arc::clone(&frame.live);
                 steps.push(Arc::new(frame));
             }
@@ -251,6 +278,7 @@ impl<G: Game> Matches<G> {
         match self.current(id).await {
             Ok(latest) => {
                 tracing::error!(match_id = %id, version = latest.position.version, "history forked");
+                tracing::info!(name: "parlor.forks", target: "metric", found = "reader");
                 reader.change(|tail| {
                     tail.latest = latest;
                     tail.frames.clear();

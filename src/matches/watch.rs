@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 use super::change::{PAGE, asked};
-use super::history::{Frame, Live};
+use super::history::{Frame, Heard, Live};
 use super::jitter::{about, within_a_fifth};
 use super::reader::{Ahead, Reader};
 use super::{Caller, Error, MatchView, Matches, Seen, State};
@@ -80,10 +80,14 @@ pub struct Watcher<G: Game> {
     /// What was told last; nothing yet, where it begins before the first version.
     at: Option<Arc<Live<G>>>,
     forks: u32,
+    /// How the last step that was told was heard of.
+    heard: Option<Heard>,
     /// Steps that are yet to be told.
     ahead: VecDeque<Arc<Frame<G>>>,
     snapshot: Option<SnapshotReason>,
     ended: bool,
+    /// When it began to watch.
+    since: Instant,
     heartbeat: Instant,
     /// When it has lasted long enough.
     until: Instant,
@@ -123,6 +127,7 @@ impl<G: Game> Matches<G> {
                 Ok(at) if at.position == seen => (Some(at), None),
                 Ok(_) | Err(Error::Forked) => {
                     tracing::error!(match_id = %id, version = seen.version, "history forked");
+                    tracing::info!(name: "parlor.forks", target: "metric", found = "viewer");
                     (Some(latest), Some(SnapshotReason::HistoryForked))
                 }
                 Err(error) => return Err(error),
@@ -137,9 +142,11 @@ impl<G: Game> Matches<G> {
             news,
             at,
             forks,
+            heard: None,
             ahead: VecDeque::new(),
             snapshot,
             ended: false,
+            since: Instant::now(),
             heartbeat: Instant::now(),
             until: Instant::now() + within_a_fifth(self.inner.settings.stream_age),
             draining: self.inner.draining.clone(),
@@ -168,6 +175,16 @@ impl<G: Game> Watcher<G> {
         self.at.as_ref().map(|at| at.position)
     }
 
+    /// How the step that was told last was heard of, if it was while this watcher waited for it.
+    pub fn heard(&self) -> Option<Heard> {
+        self.heard.filter(|heard| heard.at >= self.since)
+    }
+
+    /// How many versions of the match it has yet to be told of, as far as this instance knows.
+    pub fn lag(&self) -> u64 {
+        self.reader.latest().0.position.version.saturating_sub(self.version())
+    }
+
     fn version(&self) -> Version {
         self.position().map_or(0, |position| position.version)
     }
@@ -189,6 +206,7 @@ impl<G: Game> Watcher<G> {
                 }
                 self.put_off_heartbeat();
                 self.at = Some(Arc::clone(&frame.live));
+                self.heard = frame.heard;
                 let seen = frame.live.seen(&frame.events, self.viewer);
                 return Some(Message::Update(seen, frame.live.view(self.viewer)));
             }

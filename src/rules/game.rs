@@ -41,6 +41,9 @@ pub trait Game:
     /// What frontends need to know of the game with these options.
     fn catalog(options: &Self::Options) -> &'static Catalog;
 
+    /// The id of the action's kind in the catalog.
+    fn kind(action: &Self::Action) -> &'static str;
+
     /// Sets up the table and makes deal 0.
     fn start(setup: &Setup<Self::Options>, seed: &Seed, sink: &mut impl Sink<Self::Event>) -> Self;
 

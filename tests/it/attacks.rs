@@ -30,7 +30,8 @@ struct Scene {
 
 impl Scene {
     async fn set(flags: &[&str]) -> Self {
-        let flags: Vec<_> = ["--seat-rate=off"].iter().chain(flags).copied().collect();
+        let flags: Vec<_> =
+            ["--rate-limits=on", "--seat-rate=off"].iter().chain(flags).copied().collect();
         let process = Process::start(&flags);
         let table = Table::create(&process.client(), Game::Neon(NeonOptions::default()), 3).await;
         table.play(1).await;
@@ -40,7 +41,7 @@ impl Scene {
 
     /// Attacks while the victim plays a whole match; then looks at what is left.
     async fn attack<F: Future<Output = ()>>(mut self, attack: impl FnOnce(String, String) -> F) {
-        let attack = attack(self.process.address.clone(), self.table.id.clone());
+        let attack = attack(self.process.address().to_owned(), self.table.id.clone());
         let both = async { tokio::join!(attack, self.table.play(usize::MAX)) };
         let both = tokio::time::timeout(Duration::from_secs(10), both);
         let ((), played) = both.await.expect("the victim plays to the end in time");

@@ -63,11 +63,12 @@ const LAYERS: &[Layer] = &[
     Layer { of: "games", may: &["proto", "rules"], never: IMPURE },
     Layer { of: "store::redis", may: &["store"], never: TRANSPORT },
     Layer { of: "store", may: &[], never: TRANSPORT },
-    Layer { of: "matches", may: &["rules", "store"], never: TRANSPORT },
+    Layer { of: "trace", may: &[], never: TRANSPORT },
+    Layer { of: "matches", may: &["rules", "store", "trace"], never: TRANSPORT },
     Layer { of: "connections", may: &[], never: &[] },
     Layer {
         of: "grpc",
-        may: &["connections", "games", "matches", "proto", "rules", "store"],
+        may: &["connections", "games", "matches", "proto", "rules", "store", "trace"],
         never: &[],
     },
     Layer { of: "proto", may: &[], never: &[] },
@@ -77,7 +78,7 @@ const LAYERS: &[Layer] = &[
         may: &["cli", "config", "games", "options", "rules"],
         never: &["tokio", "tonic"],
     },
-    Layer { of: "telemetry", may: &["config"], never: &[] },
+    Layer { of: "telemetry", may: &["config", "trace"], never: &[] },
 ];
 
 /// Libraries that one part alone knows.
@@ -85,12 +86,15 @@ const KNOWN_TO_ONE: &[(&str, &str)] = &[
     ("redis", "store::redis"),
     ("opentelemetry", "telemetry"),
     ("opentelemetry_otlp", "telemetry"),
+    ("opentelemetry_prometheus", "telemetry"),
     ("opentelemetry_sdk", "telemetry"),
+    ("prometheus", "telemetry"),
     ("tracing_opentelemetry", "telemetry"),
 ];
 
 /// Modules that put the layers together.
-const TOP: &[&str] = &["", "app", "cli", "config", "options", "play", "simulate", "verify"];
+const TOP: &[&str] =
+    &["", "admin", "app", "cli", "config", "options", "play", "simulate", "verify"];
 
 /// Names that say nothing of what a module is for.
 const EMPTY_NAMES: &[&str] = &["common", "helper", "helpers", "manager", "misc", "util", "utils"];

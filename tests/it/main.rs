@@ -4,18 +4,21 @@
 
 mod attacks;
 mod changes;
+mod collector;
 mod commands;
 mod connections;
 mod durability;
 mod forks;
 mod instance;
 mod layers;
+mod metrics;
 mod overload;
 mod power_loss;
 mod process;
 mod redis_faults;
 mod redis_server;
 mod redis_topologies;
+mod secrets;
 mod simulate;
 mod stopping;
 mod store_contract;
@@ -24,6 +27,7 @@ mod stream_limits;
 mod streams;
 mod tls;
 mod topologies;
+mod traces;
 mod verification;
 
 use std::time::Duration;

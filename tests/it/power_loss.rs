@@ -73,7 +73,10 @@ async fn power_loss(appendfsync: &str) -> Loss {
     store.close().await;
     server.start_again().await;
 
-    let store: RedisStore = server.store().await;
+    let store = eventually("it has loaded what is left", async || {
+        RedisStore::connect(server.config()).await.ok()
+    })
+    .await;
     let left = store.load(id, None, None).await.unwrap().map_or(0, |it| it.position.version);
     let log = store.log(id, 0, usize::MAX).await.unwrap().map_or(0, |log| log.head.version);
     assert_eq!(left, log, "the match is whole");

@@ -17,17 +17,17 @@ use crate::process::Process;
 async fn it_is_unready_says_why_streams_end_and_exits_well_in_time_whoever_is_stuck() {
     let mut process = Process::start(&["--drain=2s", "--rate-limits=off"]);
     let table = Table::create(&process.client(), Game::Neon(NeonOptions::default()), 2).await;
-    let mut watching = MatchServiceClient::connect(process.url()).await.unwrap();
+    let mut watching = MatchServiceClient::connect(process.url.clone()).await.unwrap();
     let request = StreamViewRequest { match_id: table.id.clone(), ..StreamViewRequest::default() };
     let mut stream = watching.stream_view(request).await.unwrap().into_inner();
     stream.message().await.unwrap().expect("a snapshot");
-    let channel = tonic::transport::Endpoint::from_shared(process.url()).unwrap();
+    let channel = tonic::transport::Endpoint::from_shared(process.url.clone()).unwrap();
     let mut health = HealthClient::new(channel.connect().await.unwrap());
     let service = "parlor.v1.MatchService".to_owned();
     let mut ready = health.watch(HealthCheckRequest { service }).await.unwrap().into_inner();
     assert_eq!(ready.message().await.unwrap().expect("a state").status, 1);
     // One that holds its connection and never reads or answers.
-    let mut stuck = TcpStream::connect(&process.address).await.unwrap();
+    let mut stuck = TcpStream::connect(process.address()).await.unwrap();
     stuck.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0").await.unwrap();
     assert_ne!(stuck.read(&mut [0; 64]).await.unwrap(), 0);
 

@@ -219,6 +219,20 @@ impl Game for Candy {
         &catalog::CATALOG
     }
 
+    fn kind(action: &Action) -> &'static str {
+        match action {
+            Action::Keep(_) => "keep_flavor",
+            Action::Play(_) => "play_card",
+            Action::Resolve(_) => "resolve_effect",
+            Action::Choose(_) => "choose_card",
+            Action::Swap { .. } => "swap_cards",
+            Action::Give { .. } => "give_card",
+            Action::ChooseSeat(_) => "choose_seat",
+            Action::Name(_) => "name_suit",
+            Action::Decline => "decline",
+        }
+    }
+
     fn start(setup: &Setup<Options>, seed: &Seed, sink: &mut impl Sink<Event>) -> Self {
         let game = Self::first_hand(setup, seed);
         game.report_deal(sink);

@@ -23,6 +23,9 @@ fn random_play_keeps_the_invariants_and_ends() {
                         game.check_invariants();
                         assert!(!game.to_act().is_empty(), "{name} seed {number}: nobody can act");
                         let (seat, action) = any_move(&game, &mut chance);
+                        let kind = G::kind(&action);
+                        let kinds = &G::catalog(setup.options()).actions;
+                        assert!(kinds.iter().any(|known| known.id == kind), "{name}: {kind}");
                         game.play(seat, &action, &mut NoEvents).expect("a legal action");
                         actions += 1;
                         assert!(actions <= G::longest(), "{name} seed {number}: no end");

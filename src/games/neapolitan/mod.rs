@@ -227,6 +227,14 @@ impl Game for Neapolitan {
         &catalog::CATALOG
     }
 
+    fn kind(action: &Action) -> &'static str {
+        match action {
+            Action::Play(_) => "play",
+            Action::Declare => "declare",
+            Action::Decline => "decline",
+        }
+    }
+
     fn start(setup: &Setup<Options>, seed: &Seed, sink: &mut impl Sink<Event>) -> Self {
         let (seats, options) = (setup.seats(), *setup.options());
         let mut shuffle = seed.deal(0);

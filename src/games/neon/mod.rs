@@ -245,6 +245,13 @@ impl Game for Neon {
         &catalog::CATALOG
     }
 
+    fn kind(action: &Action) -> &'static str {
+        match action {
+            Action::Play(_) => "play",
+            Action::Choose(_) => "choose",
+        }
+    }
+
     fn start(setup: &Setup<Options>, seed: &Seed, sink: &mut impl Sink<Event>) -> Self {
         let game = deal(setup, seed);
         game.report_deal(sink);

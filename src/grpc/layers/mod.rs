@@ -1,12 +1,13 @@
 //! What concerns every call alike, one concern a file.
 
+mod calls;
 mod deadline;
-mod log;
+mod methods;
 mod shed;
 mod transport_faults;
 
+pub use self::calls::{CallLayer, TRACE_ID};
 pub use self::deadline::DeadlineLayer;
-pub use self::log::LogLayer;
 pub use self::shed::ShedLayer;
 pub use self::transport_faults::explain;
 

@@ -16,6 +16,7 @@ use tokio::time::Instant;
 use super::client::Client;
 use super::connection::{Connection, Settings};
 use super::keys::{self, Keys};
+use super::lanes::reconnected;
 use super::replies;
 use super::tasks::{BackOff, Tasks, jittered};
 use super::watches::Watches;
@@ -44,7 +45,7 @@ impl Listener {
     /// Listens, over one connection after the other.
     pub(super) async fn listen(self) {
         let mut back_off = BackOff::new();
-        let mut reported = false;
+        let (mut reported, mut was_open) = (false, false);
         for attempt in 0.. {
             let began = Instant::now();
             let (watches, keys) = (Arc::clone(&self.watches), Arc::clone(&self.keys));
@@ -54,6 +55,9 @@ impl Listener {
             let error = match opened {
                 Ok((connection, _)) => {
                     tracing::debug!("announcements are heard");
+                    if std::mem::replace(&mut was_open, true) {
+                        reconnected("announcements");
+                    }
                     let Err(error) = self.follow(&connection).await;
                     connection.give_up(error.clone());
                     error

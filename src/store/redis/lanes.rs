@@ -10,6 +10,8 @@ use std::time::Duration;
 use redis::{Pipeline, Value};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};
+use tracing::Instrument as _;
+use tracing::field::Empty;
 
 use super::connection::{Connection, Settings, Target};
 use super::errors::{Access, Failure};
@@ -86,7 +88,41 @@ impl Lanes {
         asking: bool,
     ) -> std::result::Result<Value, Failure> {
         let connection = self.connection(script.access).await.map_err(Failure::Final)?;
-        let answer = script.run(&connection, keys, arguments, asking).await;
+        let span = tracing::info_span!(
+            target: "span",
+            "store",
+            otel.name = script.name,
+            otel.kind = "client",
+            otel.status_code = Empty,
+            db.system.name = "redis",
+            db.operation.name = script.name,
+        );
+        let began = Instant::now();
+        let work = self.run_on(&connection, script, keys, arguments, asking);
+        let answer = work.instrument(span.clone()).await;
+        if answer.is_err() {
+            span.record("otel.status_code", "ERROR");
+        }
+        tracing::info!(
+            name: "db.client.operation.duration",
+            target: "metric",
+            value = began.elapsed().as_secs_f64(),
+            db.system.name = "redis",
+            db.operation.name = script.name,
+            outcome = if answer.is_ok() { "ok" } else { "failed" },
+        );
+        answer
+    }
+
+    async fn run_on(
+        &self,
+        connection: &Connection,
+        script: &Script,
+        keys: &[String],
+        arguments: &[&[u8]],
+        asking: bool,
+    ) -> std::result::Result<Value, Failure> {
+        let answer = script.run(connection, keys, arguments, asking).await;
         match answer {
             Err(Failure::Elsewhere(error @ StoreError::Failover(_))) => {
                 // All lanes lead to the same server. None must go on reading from one that is no
@@ -169,6 +205,11 @@ fn not_yet() -> StoreError {
     StoreError::Unavailable("it is not connected yet".to_owned())
 }
 
+/// Counts a connection that was lost and is open again.
+pub(super) fn reconnected(connection: &str) {
+    tracing::info!(name: "parlor.store.reconnects", target: "metric", connection);
+}
+
 /// Keeps one lane open.
 struct Keeper {
     index: usize,
@@ -180,6 +221,7 @@ impl Keeper {
     async fn keep(self, lane: watch::Sender<Lane>, mut opened: Option<Connection>) {
         let mut back_off = BackOff::new();
         let mut since = Instant::now();
+        let mut was_open = false;
         loop {
             let began = Instant::now();
             let opened = match opened.take() {
@@ -189,6 +231,9 @@ impl Keeper {
             let error = match opened {
                 Ok(connection) => {
                     tracing::debug!(lane = self.index, host = %connection.host, "connected");
+                    if std::mem::replace(&mut was_open, true) {
+                        reconnected("commands");
+                    }
                     lane.send_replace(Lane::Open(connection.clone()));
                     let error = connection.guard(self.keeping.check_every).await;
                     if !self.keeping.tasks.stopped().is_cancelled() {

@@ -11,27 +11,29 @@ use super::errors::{Access, Failure};
 /// One script.
 #[derive(Debug)]
 pub(super) struct Script {
+    /// What it is called in traces.
+    pub(super) name: &'static str,
     text: &'static str,
     hash: String,
     pub(super) access: Access,
 }
 
 pub(super) static CLAIM: LazyLock<Script> =
-    LazyLock::new(|| Script::new(include_str!("claim.lua"), Access::Write));
+    LazyLock::new(|| Script::new("claim", include_str!("claim.lua"), Access::Write));
 pub(super) static CREATE: LazyLock<Script> =
-    LazyLock::new(|| Script::new(include_str!("create.lua"), Access::Write));
+    LazyLock::new(|| Script::new("create", include_str!("create.lua"), Access::Write));
 pub(super) static CONFIRM: LazyLock<Script> =
-    LazyLock::new(|| Script::new(include_str!("confirm.lua"), Access::Write));
+    LazyLock::new(|| Script::new("confirm", include_str!("confirm.lua"), Access::Write));
 pub(super) static LOAD: LazyLock<Script> =
-    LazyLock::new(|| Script::new(include_str!("load.lua"), Access::Read));
+    LazyLock::new(|| Script::new("load", include_str!("load.lua"), Access::Read));
 pub(super) static COMMIT: LazyLock<Script> =
-    LazyLock::new(|| Script::new(include_str!("commit.lua"), Access::Write));
+    LazyLock::new(|| Script::new("commit", include_str!("commit.lua"), Access::Write));
 pub(super) static LOG: LazyLock<Script> =
-    LazyLock::new(|| Script::new(include_str!("log.lua"), Access::Read));
+    LazyLock::new(|| Script::new("log", include_str!("log.lua"), Access::Read));
 
 impl Script {
-    fn new(text: &'static str, access: Access) -> Self {
-        Self { text, hash: redis::Script::new(text).get_hash().to_owned(), access }
+    fn new(name: &'static str, text: &'static str, access: Access) -> Self {
+        Self { name, text, hash: redis::Script::new(text).get_hash().to_owned(), access }
     }
 
     /// Runs it in one round trip; in two, if the server does not know it. Dropping the future leaves

@@ -82,6 +82,7 @@ impl Watches {
                 };
                 if news {
                     *latest = Hint::At(position);
+                    tracing::info!(name: "parlor.announcements", target: "metric", by = "heard");
                 }
                 news
             });
@@ -99,6 +100,11 @@ impl Watches {
                     && (*latest == before
                         || matches!((*latest, found),
                             (Hint::At(at), Hint::At(position)) if is_news(at, position)));
+                if let (true, Hint::At(at), Hint::At(position)) = (news, *latest, found)
+                    && is_news(at, position)
+                {
+                    tracing::info!(name: "parlor.announcements", target: "metric", by = "missed");
+                }
                 if news {
                     *latest = found;
                 }

@@ -1,0 +1,250 @@
+//! What the operator sees of a call: a span, and when it has ended one line and one sample, with
+//! method, code, reason and duration.
+//!
+//! The span belongs to the trace that the caller names, and the trace's id goes back to it. The span
+//! of a stream ends when the stream has begun: what is delivered on it are spans of their own.
+
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+use futures_util::future::BoxFuture;
+use http::{HeaderMap, HeaderName, HeaderValue, Request, Response};
+use http_body::{Frame, SizeHint};
+use tokio::time::Instant;
+use tonic::body::Body;
+use tonic::{Code, Status};
+use tonic_types::{ErrorDetails, StatusExt as _};
+use tower::{Layer, Service};
+use tracing::field::Empty;
+use tracing::{Instrument as _, Span};
+
+use super::methods::Method;
+use crate::trace;
+
+/// The header with the id of the trace that a call belongs to.
+pub const TRACE_ID: HeaderName = HeaderName::from_static("x-trace-id");
+
+/// Traces, counts and logs each call.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct CallLayer;
+
+impl<S> Layer<S> for CallLayer {
+    type Service = CallService<S>;
+
+    fn layer(&self, inner: S) -> CallService<S> {
+        CallService { inner }
+    }
+}
+
+/// See [`CallLayer`].
+#[derive(Clone, Debug)]
+pub struct CallService<S> {
+    inner: S,
+}
+
+impl<S, B> Service<Request<B>> for CallService<S>
+where
+    S: Service<Request<B>, Response = Response<Body>>,
+    S::Future: Send + 'static,
+    S::Error: 'static,
+{
+    type Response = Response<Body>;
+    type Error = S::Error;
+    type Future = BoxFuture<'static, Result<Response<Body>, S::Error>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.inner.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request<B>) -> Self::Future {
+        let mut call = Call::new(Method::of(request.uri().path()), request.headers());
+        let answer = call.span.in_scope(|| self.inner.call(request)).instrument(call.span.clone());
+        Box::pin(async move {
+            let mut response = answer.await?;
+            if let Some(trace_id) = call.trace_id.as_deref().map(HeaderValue::from_str) {
+                response.headers_mut().insert(TRACE_ID, trace_id.expect("hexadecimal digits"));
+            }
+            match super::early_status(response.headers()) {
+                Some(status) => call.ended(&status),
+                None if call.method.streams => call.began_to_stream(),
+                None => {}
+            }
+            Ok(response.map(|body| Body::new(ObservedBody { body, call })))
+        })
+    }
+}
+
+/// A call that is under way. It is logged once: when its status is known, or when it is dropped
+/// without one, because the caller hung up.
+#[derive(Debug)]
+struct Call {
+    method: &'static Method,
+    began: Instant,
+    ended: bool,
+    /// Disabled, where no traces are exported, and once a stream has begun.
+    span: Span,
+    trace_id: Option<String>,
+}
+
+impl Call {
+    fn new(method: &'static Method, headers: &HeaderMap) -> Self {
+        let span = tracing::info_span!(
+            target: "span",
+            parent: None,
+            "rpc",
+            otel.name = method.name,
+            otel.kind = "server",
+            otel.status_code = Empty,
+            rpc.system = "grpc",
+            rpc.service = method.service,
+            rpc.method = method.short,
+            rpc.grpc.status_code = Empty,
+            parlor.reason = Empty,
+        );
+        let header = |name: &str| Some(headers.get(name)?.to_str().ok()?.to_owned());
+        let trace_id = trace::adopt(&span, &header);
+        Self { method, began: Instant::now(), ended: false, span, trace_id }
+    }
+
+    /// The span does not live as long as the stream.
+    fn began_to_stream(&mut self) {
+        let span = std::mem::replace(&mut self.span, Span::none());
+        span.record("rpc.grpc.status_code", Code::Ok as i32);
+    }
+
+    fn ended(&mut self, status: &Status) {
+        if std::mem::replace(&mut self.ended, true) {
+            return;
+        }
+        let details = match status.code() {
+            Code::Ok => ErrorDetails::new(),
+            _ => status.get_error_details(),
+        };
+        let reason = details.error_info().map_or("", |info| info.reason.as_str());
+        self.log(status.code(), reason);
+        self.measure(status.code());
+        let span = std::mem::replace(&mut self.span, Span::none());
+        span.record("rpc.grpc.status_code", status.code() as i32);
+        if !reason.is_empty() {
+            span.record("parlor.reason", reason);
+        }
+        if is_our_fault(status.code()) {
+            span.record("otel.status_code", "ERROR");
+        }
+    }
+
+    fn measure(&self, code: Code) {
+        let (method, code) = (self.method.name.as_str(), name(code));
+        tracing::info!(name: "parlor.calls", target: "metric", method, code);
+        if !self.method.streams {
+            tracing::info!(
+                name: "rpc.server.call.duration",
+                target: "metric",
+                value = self.began.elapsed().as_secs_f64(),
+                rpc.method = method,
+                rpc.response.status_code = code,
+            );
+        }
+    }
+
+    fn log(&self, code: Code, reason: &str) {
+        let millis = self.began.elapsed().as_secs_f64() * 1000.0;
+        let (method, trace_id) = (self.method.name.as_str(), self.trace_id.as_deref());
+        match code {
+            Code::Internal | Code::DataLoss | Code::Unknown => {
+                tracing::error!(trace_id, method, ?code, reason, millis, "call failed");
+            }
+            Code::Unavailable | Code::ResourceExhausted => {
+                tracing::warn!(trace_id, method, ?code, reason, millis, "call failed");
+            }
+            Code::Ok => tracing::info!(trace_id, method, ?code, millis, "call"),
+            _ => tracing::info!(trace_id, method, ?code, reason, millis, "call refused"),
+        }
+    }
+}
+
+/// The code as gRPC's own documents write it.
+fn name(code: Code) -> &'static str {
+    match code {
+        Code::Ok => "OK",
+        Code::Cancelled => "CANCELLED",
+        Code::Unknown => "UNKNOWN",
+        Code::InvalidArgument => "INVALID_ARGUMENT",
+        Code::DeadlineExceeded => "DEADLINE_EXCEEDED",
+        Code::NotFound => "NOT_FOUND",
+        Code::AlreadyExists => "ALREADY_EXISTS",
+        Code::PermissionDenied => "PERMISSION_DENIED",
+        Code::ResourceExhausted => "RESOURCE_EXHAUSTED",
+        Code::FailedPrecondition => "FAILED_PRECONDITION",
+        Code::Aborted => "ABORTED",
+        Code::OutOfRange => "OUT_OF_RANGE",
+        Code::Unimplemented => "UNIMPLEMENTED",
+        Code::Internal => "INTERNAL",
+        Code::Unavailable => "UNAVAILABLE",
+        Code::DataLoss => "DATA_LOSS",
+        Code::Unauthenticated => "UNAUTHENTICATED",
+    }
+}
+
+/// Whether the code tells of a failure of this server, as the conventions for spans see it.
+fn is_our_fault(code: Code) -> bool {
+    matches!(
+        code,
+        Code::Unknown
+            | Code::DeadlineExceeded
+            | Code::Unimplemented
+            | Code::Internal
+            | Code::Unavailable
+            | Code::DataLoss
+    )
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        self.ended(&Status::cancelled("the caller hung up"));
+    }
+}
+
+/// A response's body that sees its trailers.
+#[derive(Debug)]
+struct ObservedBody {
+    body: Body,
+    call: Call,
+}
+
+impl ObservedBody {
+    fn saw(&mut self, trailers: &HeaderMap) {
+        // Most calls succeed, and then there is nothing more to read.
+        if trailers.get("grpc-status").is_some_and(|code| code == "0") {
+            self.call.ended(&Status::ok(""));
+        } else if let Some(status) = Status::from_header_map(trailers) {
+            self.call.ended(&status);
+        }
+    }
+}
+
+impl http_body::Body for ObservedBody {
+    type Data = bytes::Bytes;
+    type Error = Status;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Self::Data>, Status>>> {
+        let frame = Pin::new(&mut self.body).poll_frame(context);
+        if let Poll::Ready(Some(Ok(frame))) = &frame
+            && let Some(trailers) = frame.trailers_ref()
+        {
+            self.saw(trailers);
+        }
+        frame
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}

@@ -1,0 +1,81 @@
+//! What the operator sees of streams: how many are open, why they end, and how each update gets
+//! to its viewer.
+
+use tokio::time::Instant;
+use tracing::Span;
+
+use crate::games::AnyGame;
+use crate::matches::{EndReason, Message, Watcher};
+use crate::store::MatchId;
+use crate::trace;
+
+/// Counts for one stream, as long as it is open.
+#[derive(Debug)]
+pub(super) struct OpenStream {
+    began: Instant,
+    reason: &'static str,
+}
+
+impl OpenStream {
+    pub(super) fn new() -> Self {
+        tracing::info!(name: "parlor.streams.open", target: "metric", value = 1);
+        Self { began: Instant::now(), reason: "left" }
+    }
+
+    /// It ends next, for this reason.
+    pub(super) fn ends(&mut self, reason: EndReason) {
+        self.reason = match reason {
+            EndReason::MatchOver => "match_over",
+            EndReason::MatchExpired => "match_expired",
+            EndReason::Draining => "draining",
+            EndReason::TokenRevoked => "token_revoked",
+            EndReason::MaxAge => "max_age",
+            EndReason::Superseded => "superseded",
+        };
+    }
+
+    /// It ends next, because its caller gave it no more time.
+    pub(super) fn is_late(&mut self) {
+        self.reason = "deadline";
+    }
+}
+
+impl Drop for OpenStream {
+    fn drop(&mut self) {
+        let secs = self.began.elapsed().as_secs_f64();
+        tracing::info!(name: "parlor.streams.open", target: "metric", value = -1);
+        tracing::info!(name: "parlor.streams.ended", target: "metric", reason = self.reason);
+        tracing::info!(name: "parlor.stream.duration", target: "metric", value = secs);
+    }
+}
+
+/// Measures a delivery, and gives its span, linked to that of the action that it tells of;
+/// disabled, if that is not recorded.
+pub(super) fn delivery(
+    watcher: &Watcher<AnyGame>,
+    id: MatchId,
+    message: &Message<AnyGame>,
+) -> Span {
+    if !matches!(message, Message::Update(..)) {
+        return Span::none();
+    }
+    tracing::info!(name: "parlor.stream.lag", target: "metric", value = watcher.lag());
+    let Some(heard) = watcher.heard() else { return Span::none() };
+    tracing::info!(
+        name: "parlor.delivery.duration",
+        target: "metric",
+        value = heard.at.elapsed().as_secs_f64(),
+        made = if heard.here { "here" } else { "elsewhere" },
+    );
+    let Some(origin) = heard.origin else { return Span::none() };
+    let span = tracing::info_span!(
+        target: "span",
+        parent: None,
+        "deliver",
+        otel.kind = "producer",
+        parlor.match_id = %id,
+        parlor.version = watcher.position().map_or(0, |position| position.version),
+    );
+    trace::link(&span, origin);
+    span
+}

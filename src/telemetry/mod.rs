@@ -1,0 +1,126 @@
+//! What the operator sees of the process: log lines, traces and metrics.
+//!
+//! The other layers write spans and measurements with `tracing` and know no more; this one alone knows where they
+//! go. Nothing here makes a caller wait: what a slow or dead collector does not take is dropped.
+
+mod lines;
+mod metrics;
+mod spans;
+
+use std::time::Duration;
+
+use self::metrics::Metrics;
+use opentelemetry_sdk::Resource;
+use opentelemetry_sdk::trace::SdkTracerProvider;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+
+use crate::config::{RuntimeShape, Settings, StoreChoice};
+
+/// The target of spans, which are for traces only.
+const SPAN: &str = "span";
+
+/// The target of measurements, which are for metrics only.
+const METRIC: &str = "metric";
+
+/// How long the collector may take for what it is sent at once.
+const EXPORT_TIMEOUT: Duration = Duration::from_secs(3);
+
+/// For how long what was recorded last is tried to be sent when the process ends.
+const LAST_EXPORT: Duration = Duration::from_secs(2);
+
+/// Why telemetry could not be set up.
+#[derive(Debug, thiserror::Error)]
+#[error("telemetry cannot be exported: {0}")]
+pub struct BadExport(String);
+
+/// Telemetry of this process, as long as it runs.
+#[derive(Debug)]
+pub struct Telemetry {
+    traces: Option<SdkTracerProvider>,
+    metrics: Option<Metrics>,
+}
+
+impl Telemetry {
+    /// Begins, as the settings say: logs to standard error, traces and metrics to the
+    /// collector, metrics also for whoever reads them. Must be called
+    /// within the runtime that is to send them. Only the first call in a process counts.
+    ///
+    /// # Errors
+    /// [`BadExport`], when the collector's address cannot be used. Whether the collector is there
+    /// plays no part.
+    pub fn start(settings: &Settings) -> Result<Self, BadExport> {
+        let export = settings
+            .otlp_endpoint
+            .as_ref()
+            .map(|endpoint| spans::exporter(endpoint, settings.trace_sampling, resource()));
+        let traces = export.transpose()?;
+        let wanted = settings.otlp_endpoint.is_some() || settings.admin_listen.is_some();
+        let metrics = wanted.then(|| Metrics::collect(settings, resource())).transpose()?;
+        let subscriber = tracing_subscriber::registry()
+            .with(lines::layer(settings))
+            .with(traces.as_ref().map(spans::layer))
+            .with(metrics.as_ref().map(Metrics::layer));
+        let _ = subscriber.try_init();
+        if traces.is_some() {
+            spans::install();
+        }
+        introduce(settings);
+        Ok(Self { traces, metrics })
+    }
+
+    /// What reads the metrics; without any, there is nothing to read.
+    pub fn scraper(&self) -> Scraper {
+        Scraper(self.metrics.clone())
+    }
+
+    /// Sends what was recorded last, for no longer than a collector that works needs.
+    pub async fn stop(self) {
+        let last = tokio::task::spawn_blocking(move || {
+            if let Some(traces) = self.traces {
+                // What cannot be sent by now is lost.
+                let _ = traces.shutdown_with_timeout(LAST_EXPORT);
+            }
+            if let Some(metrics) = self.metrics {
+                metrics.shut_down();
+            }
+        });
+        let _ = tokio::time::timeout(LAST_EXPORT * 2, last).await;
+    }
+}
+
+/// Reads the metrics of this process.
+#[derive(Clone, Debug, Default)]
+pub struct Scraper(Option<Metrics>);
+
+impl Scraper {
+    /// All metrics as they are now, in the text format of Prometheus.
+    pub fn text(&self) -> String {
+        self.0.as_ref().map(Metrics::text).unwrap_or_default()
+    }
+}
+
+/// Says what runs here, and how it is set.
+fn introduce(settings: &Settings) {
+    let version = env!("CARGO_PKG_VERSION");
+    tracing::info!(name: "parlor.build", target: "metric", version);
+    tracing::info!(
+        name: "parlor.config",
+        target: "metric",
+        store = match settings.store {
+            StoreChoice::Memory => "memory",
+            StoreChoice::Redis(_) => "redis",
+        },
+        runtime = match settings.runtime {
+            RuntimeShape::Shared => "shared",
+            RuntimeShape::PerCore => "per-core",
+        },
+        trace_sampling = settings.trace_sampling,
+    );
+}
+
+/// What all that is exported says of this process. `OTEL_RESOURCE_ATTRIBUTES` adds to it.
+fn resource() -> Resource {
+    let version = opentelemetry::KeyValue::new("service.version", env!("CARGO_PKG_VERSION"));
+    Resource::builder().with_service_name("parlor").with_attribute(version).build()
+}
