@@ -33,7 +33,9 @@ class Balanced:
         clean = {name: value for name, value in os.environ.items() if "PARLOR" not in name}
         # Envoy is among the packages of this environment.
         clean["PATH"] = f"{sysconfig.get_path('scripts')}:{clean['PATH']}"
-        self._env = clean | {"PARLOR_BIN": str(BINARY.resolve())} | settings
+        # Players of a test act faster than people do.
+        own = {"PARLOR_BIN": str(BINARY.resolve()), "PARLOR_RATE_LIMITS": "off"}
+        self._env = clean | own | settings
         self._added: list[subprocess.Popen] = []
         command = [LOCAL / "up", "--port", str(self.port), "--dir", folder, *options]
         self._up = subprocess.Popen(
