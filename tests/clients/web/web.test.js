@@ -200,7 +200,13 @@ test("a page reads how its call ended", async () => {
   await response.arrayBuffer();
   assert.equal(response.headers.get("access-control-allow-origin"), origin);
   const exposed = response.headers.get("access-control-expose-headers").split(",");
-  const told = ["grpc-status", "grpc-message", "grpc-status-details-bin", "grpc-retry-pushback-ms", "x-trace-id",];
+  const told = [
+    "grpc-status",
+    "grpc-message",
+    "grpc-status-details-bin",
+    "grpc-retry-pushback-ms",
+    "x-trace-id",
+  ];
   assert.deepEqual(exposed, told);
   assert.equal(response.headers.get("grpc-status"), String(Code.InvalidArgument));
 });
