@@ -16,7 +16,7 @@
 //!   exports traces and metrics, which [`admin`] also serves; what the other layers know of that is [`trace`].
 //!
 //! Beside them stand [`client`], which knows the messages ([`proto`]) and nothing of the server, and
-//! the commands that use it, [`play`] and [`verify`]; and [`simulate`], which knows only the games.
+//! the commands that use it, [`play`] and [`verify`], through [`mod@dial`]; and [`simulate`], which knows only the games.
 //!
 //! # What holds
 //!
@@ -42,6 +42,7 @@ pub mod cli;
 pub mod client;
 pub mod config;
 pub mod connections;
+pub mod dial;
 pub mod games;
 pub mod grpc;
 pub mod matches;

@@ -18,8 +18,10 @@ mod process;
 mod redis_faults;
 mod redis_server;
 mod redis_topologies;
+mod requests;
 mod secrets;
 mod simulate;
+mod slow_readers;
 mod stopping;
 mod store_contract;
 mod store_down;
@@ -29,6 +31,7 @@ mod tls;
 mod topologies;
 mod traces;
 mod verification;
+mod wire;
 
 use std::time::Duration;
 

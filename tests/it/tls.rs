@@ -1,6 +1,7 @@
 //! TLS: who is let in, and certificates that change while the service runs.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -101,6 +102,39 @@ async fn callers_show_a_certificate_where_one_is_asked_for() {
     assert!(is_answered(&instance, &showing(of_callers.certify("caller"))).await);
     assert!(!is_answered(&instance, &showing(authority.certify("caller"))).await);
     assert!(!is_answered(&instance, &trust).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_commands_show_a_certificate_too() {
+    let (authority, of_callers) = (Authority::new(), Authority::new());
+    let files = Files::new(&authority.certify("localhost"));
+    files.write("authority.pem", &authority.pem());
+    files.write("callers.pem", &of_callers.pem());
+    let (certificate, key) = of_callers.certify("caller");
+    files.write("caller.pem", &certificate);
+    files.write("caller-key.pem", &key);
+    let flag = |name: &str, file: &str| format!("--{name}={}", files.path(file).display());
+    let instance = files.start(&[&flag("tls-client-ca", "callers.pem")]);
+
+    let server = instance.url.replace("http://127.0.0.1", "--server=https://localhost");
+    let trust = [server, flag("ca", "authority.pem")];
+    let show = [flag("cert", "caller.pem"), flag("key", "caller-key.pem")];
+    let run = async |words: &[&str], flags: &[&[String]]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_parlor"));
+        command.args(words).args(flags.concat());
+        tokio::task::spawn_blocking(move || command.output().expect("it runs")).await.unwrap()
+    };
+    let played = run(&["play"], &[&trust, &show]).await;
+    assert!(played.status.success(), "{played:?}");
+    let told = String::from_utf8_lossy(&played.stdout);
+    let id = told.lines().find_map(|line| line.strip_prefix("match ")).expect("its id");
+    let verified = run(&["verify", id], &[&trust, &show]).await;
+    assert!(verified.status.success(), "{verified:?}");
+
+    let alone = run(&["verify", id], &[&trust, &show[..1]]).await;
+    assert!(String::from_utf8_lossy(&alone.stderr).contains("--key"), "{alone:?}");
+    let missing = run(&["verify", id, "--ca=/nowhere"], &[]).await;
+    assert!(String::from_utf8_lossy(&missing.stderr).contains("/nowhere"), "{missing:?}");
 }
 
 #[tokio::test]
