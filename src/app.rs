@@ -257,6 +257,7 @@ async fn drain(health: HealthReporter, matches: Matches<crate::games::AnyGame>, 
 
 fn panicked(_: Box<dyn std::any::Any + Send>) -> http::Response<Body> {
     tracing::error!("a call panicked");
+    tracing::info!(name: "parlor.panics", target: "metric", r#where = "handler");
     Fault::PANIC.status().into_http()
 }
 

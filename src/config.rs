@@ -227,6 +227,29 @@ impl Reader {
     }
 }
 
+impl Settings {
+    /// The limits in force, by their flags, with `_` for `-`; of rates, how many a second.
+    pub fn limits(&self) -> Vec<(&'static str, f64)> {
+        #[expect(clippy::cast_precision_loss, reason = "far below what a float holds exactly")]
+        let count = |most: Option<usize>| most.map(|most| most as f64);
+        let rate = |rate: Option<Rate>| rate.map(Rate::per_second);
+        let limits = [
+            ("in_flight", count(self.in_flight)),
+            ("connections", count(Some(self.connections.most))),
+            ("streams", count(self.streams.of_instance)),
+            ("spectators", count(self.streams.of_spectators)),
+            ("seat_streams", count(self.streams.of_seat)),
+            ("seat_rate", rate(self.rates.acts)),
+            ("match_rate", rate(self.rates.match_acts)),
+            ("create_rate", rate(self.rates.creations)),
+            ("create_rate_all", rate(self.rates.all_creations)),
+            ("stream_rate", rate(self.rates.opens)),
+            ("guess_rate", rate(self.rates.guesses)),
+        ];
+        limits.into_iter().filter_map(|(flag, most)| Some((flag, most?))).collect()
+    }
+}
+
 impl TryFrom<&ServeArgs> for Settings {
     type Error = Mistakes;
 

@@ -9,7 +9,7 @@ use parlor::app::App;
 use parlor::cli::{Cli, Command, ServeArgs, SimulateArgs};
 use parlor::client::explain;
 use parlor::config::{EXIT_CONFIG, Mistakes, RuntimeShape, Settings};
-use parlor::telemetry::Telemetry;
+use parlor::telemetry::{Telemetry, measure_lag};
 use tokio::runtime::{Builder, Runtime};
 
 #[global_allocator]
@@ -87,6 +87,7 @@ fn run(settings: Settings) -> Result<(), Failure> {
     };
     let app = runtime.block_on(App::build(settings))?;
     greet(&app, admin.as_ref());
+    runtime.spawn(measure_lag());
     let stop = app.stopper();
     if let Some(admin) = admin {
         runtime.spawn(admin.serve(telemetry.scraper(), stop.clone()));
@@ -101,6 +102,7 @@ fn run(settings: Settings) -> Result<(), Failure> {
         .map(|_| {
             let twin = app.twin()?;
             let runtime = self::runtime(shape)?;
+            runtime.spawn(measure_lag());
             Ok(std::thread::spawn(move || runtime.block_on(twin.serve())))
         })
         .collect::<Result<_, Failure>>()?;

@@ -52,7 +52,10 @@ impl Open {
     fn one_more(&self, most: usize) -> Option<Slot> {
         let one_more = |open| (open < most).then_some(open + 1);
         let counted = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more);
-        counted.ok().map(|_| Slot(self.clone()))
+        counted.ok().map(|_| {
+            tracing::info!(name: "parlor.connections.open", target: "metric", value = 1);
+            Slot(self.clone())
+        })
     }
 }
 
@@ -63,6 +66,7 @@ struct Slot(Open);
 impl Drop for Slot {
     fn drop(&mut self) {
         self.0.0.fetch_sub(1, Ordering::Relaxed);
+        tracing::info!(name: "parlor.connections.open", target: "metric", value = -1);
     }
 }
 
@@ -160,6 +164,8 @@ impl Door {
         let limits = self.limits;
         let Some(slot) = self.open.one_more(limits.most) else {
             tracing::warn!(most = limits.most, "too many connections: one was closed");
+            let reason = "connections";
+            tracing::info!(name: "parlor.calls.shed", target: "metric", reason);
             return None;
         };
         let keepalive = TcpKeepalive::new().with_time(TCP_KEEPALIVE);

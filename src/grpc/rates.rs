@@ -29,6 +29,14 @@ const REMEMBERED: usize = 20_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate(Quota);
 
+impl Rate {
+    /// How many a second, in the long run.
+    #[must_use]
+    pub fn per_second(self) -> f64 {
+        self.0.replenish_interval().as_secs_f64().recip()
+    }
+}
+
 /// A rate that cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a rate, as in 10/s, 10/s:20 with so many at once, or 10/min")]

@@ -19,6 +19,7 @@ use tracing::field::Empty;
 use tracing::{Instrument as _, Span};
 
 use super::methods::Method;
+use crate::grpc::errors::Fault;
 use crate::trace;
 
 /// The header with the id of the trace that a call belongs to.
@@ -123,6 +124,7 @@ impl Call {
         let reason = details.error_info().map_or("", |info| info.reason.as_str());
         self.log(status.code(), reason);
         self.measure(status.code());
+        count_refusal(reason);
         let span = std::mem::replace(&mut self.span, Span::none());
         span.record("rpc.grpc.status_code", status.code() as i32);
         if !reason.is_empty() {
@@ -160,6 +162,30 @@ impl Call {
             Code::Ok => tracing::info!(trace_id, method, ?code, millis, "call"),
             _ => tracing::info!(trace_id, method, ?code, reason, millis, "call refused"),
         }
+    }
+}
+
+/// Counts what was refused for load or for its token; most calls were not.
+fn count_refusal(reason: &str) {
+    const SHED: [(Fault, &str); 3] = [
+        (Fault::OVERLOADED, "in_flight"),
+        (Fault::RATE_LIMITED, "rate"),
+        (Fault::STREAM_QUOTA, "streams"),
+    ];
+    const TOKENS: [(Fault, &str); 5] = [
+        (Fault::TOKEN_MISSING, "missing"),
+        (Fault::TOKEN_INVALID, "invalid"),
+        (Fault::TOKEN_EXPIRED, "expired"),
+        (Fault::TOKEN_SCOPE, "scope"),
+        (Fault::TOKEN_REVOKED, "revoked"),
+    ];
+    let named = |faults: &[(Fault, &'static str)]| {
+        faults.iter().find(|(fault, _)| fault.reason == reason).map(|(_, name)| *name)
+    };
+    if let Some(reason) = named(&SHED) {
+        tracing::info!(name: "parlor.calls.shed", target: "metric", reason);
+    } else if let Some(reason) = named(&TOKENS) {
+        tracing::info!(name: "parlor.tokens.refused", target: "metric", reason);
     }
 }
 
