@@ -89,7 +89,7 @@ fn run(settings: Settings) -> Result<(), Failure> {
     greet(&app, admin.as_ref());
     let stop = app.stopper();
     if let Some(admin) = admin {
-        runtime.spawn(admin.serve(telemetry.scraper(), stop.clone()));
+        runtime.spawn(admin.serve(telemetry.scraper(), app.info().clone(), stop.clone()));
     }
     runtime.spawn(async move {
         wait_for_signal().await;
@@ -140,7 +140,7 @@ async fn wait_for_signal() {
 #[expect(clippy::print_stdout, reason = "this is what a newcomer reads first")]
 fn greet(app: &App, admin: Option<&Admin>) {
     println!("parlor {} listens on {}", env!("CARGO_PKG_VERSION"), app.address());
-    println!("matches are kept: {}", app.store());
+    println!("matches are kept: {}", app.info().store());
     if let Some(admin) = admin {
         println!("metrics are at http://{}/metrics", admin.address());
     }
