@@ -25,6 +25,7 @@ use crate::grpc::errors::Fault;
 use crate::grpc::layers::{CallLayer, DeadlineLayer, ShedLayer, TRACE_ID, explain};
 use crate::grpc::tokens::TokenKeys;
 use crate::grpc::{Catalogs, Places, Rates, Service};
+use crate::info::Info;
 use crate::matches::{Matches, SystemClock};
 use crate::proto;
 use crate::proto::catalog_service_server::CatalogServiceServer;
@@ -69,8 +70,7 @@ pub struct App {
     tls: Option<Tls>,
     shed: ShedLayer,
     service: Service,
-    /// What the store is, in a sentence.
-    store: String,
+    info: Info,
     stop: CancellationToken,
 }
 
@@ -92,7 +92,7 @@ impl App {
     /// # Errors
     /// [`StartError::Listen`] or [`StartError::Tls`].
     pub fn over(store: Arc<dyn Store>, settings: Settings) -> Result<Self, StartError> {
-        let description = store.describe();
+        let info = Info::new(&settings, Arc::clone(&store), &SystemClock);
         let service = Service {
             matches: Matches::new(store, Arc::new(SystemClock), settings.matches.clone()),
             tokens: settings.token_keys.clone().unwrap_or_else(TokenKeys::random),
@@ -112,7 +112,7 @@ impl App {
         let open = Open::default();
         let tls = settings.tls.clone().map(Tls::load).transpose()?;
         let shed = ShedLayer::new(settings.in_flight);
-        Ok(Self { settings, address, listener, open, tls, shed, service, store: description, stop })
+        Ok(Self { settings, address, listener, open, tls, shed, service, info, stop })
     }
 
     /// Whether callers have to speak TLS.
@@ -125,9 +125,9 @@ impl App {
         self.address
     }
 
-    /// What the store is and what that means for data, in a sentence.
-    pub fn store(&self) -> &str {
-        &self.store
+    /// What runs here.
+    pub fn info(&self) -> &Info {
+        &self.info
     }
 
     /// Tells it to stop, from wherever.
@@ -150,7 +150,7 @@ impl App {
             tls: self.tls.clone(),
             shed: self.shed.clone(),
             service: self.service.clone(),
-            store: self.store.clone(),
+            info: self.info.clone(),
             stop: self.stop.clone(),
         })
     }

@@ -174,6 +174,12 @@ const METRICS: &[Metric] = &[
         text: "Connections to the store that were opened again after they had been lost.",
     },
     Metric {
+        name: "parlor.store.durability",
+        kind: Kind::Level,
+        labels: &["asked", "found"],
+        text: "1 for the profile of durability that is asked for and what Redis was found to keep of it.",
+    },
+    Metric {
         name: "parlor.announcements",
         kind: Kind::Count,
         labels: &["by"],

@@ -1,16 +1,22 @@
 //! Metrics, as Prometheus reads them and as a collector gets them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
+use clap::Parser as _;
 use parlor::admin::Admin;
+use parlor::cli::Cli;
+use parlor::config::Settings;
 use parlor::grpc::tokens::TokenKeys;
+use parlor::info::Info;
+use parlor::matches::SystemClock;
 use parlor::proto::game_options::Game;
 use parlor::proto::{
     GetViewRequest, NeapolitanOptions, NeonOptions, RenewTokenRequest, StreamViewRequest,
     SubmitActionRequest,
 };
-use parlor::store::MatchId;
+use parlor::store::{MatchId, MemoryStore};
 use parlor::telemetry::Scraper;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -412,8 +418,10 @@ async fn who_is_told_to_stop_lives_and_is_not_ready() {
     let admin = Admin::bind("127.0.0.1:0".parse().unwrap()).await.expect("a free port");
     let address = admin.address().to_string();
     let stop = CancellationToken::new();
+    let settings = Settings::try_from(&Cli::parse_from(["parlor"]).serve).expect("good settings");
+    let info = Info::new(&settings, Arc::new(MemoryStore::default()), &SystemClock);
     #[expect(clippy::disallowed_methods, reason = "it ends with the test")]
-    tokio::spawn(admin.serve(Scraper::default(), stop.clone()));
+    tokio::spawn(admin.serve(Scraper::default(), info, stop.clone()));
     assert_eq!(get(&address, "/readyz").await.0, 200);
     stop.cancel();
     assert_eq!(get(&address, "/readyz").await.0, 503);
