@@ -24,6 +24,7 @@ use crate::grpc::errors::Fault;
 use crate::grpc::layers::{CallLayer, DeadlineLayer, ReadLayer, ShedLayer, TRACE_ID, explain};
 use crate::grpc::tokens::TokenKeys;
 use crate::grpc::{Catalogs, Places, Rates, Service};
+use crate::info::Info;
 use crate::matches::{Matches, SystemClock};
 use crate::proto;
 use crate::proto::catalog_service_server::CatalogServiceServer;
@@ -58,8 +59,7 @@ pub struct App {
     turned_away: TurnedAway,
     shed: ShedLayer,
     service: Service,
-    /// What the store is, in a sentence.
-    store: String,
+    info: Info,
     stop: CancellationToken,
 }
 
@@ -81,7 +81,7 @@ impl App {
     /// # Errors
     /// [`StartError::Listen`] or [`StartError::Tls`].
     pub fn over(store: Arc<dyn Store>, settings: Settings) -> Result<Self, StartError> {
-        let description = store.describe();
+        let info = Info::new(&settings, Arc::clone(&store), &SystemClock);
         let service = Service {
             matches: Matches::new(store, Arc::new(SystemClock), settings.matches.clone()),
             tokens: settings.token_keys.clone().unwrap_or_else(TokenKeys::random),
@@ -109,7 +109,7 @@ impl App {
             turned_away: TurnedAway::default(),
             shed,
             service,
-            store: description,
+            info,
             stop,
         })
     }
@@ -124,9 +124,9 @@ impl App {
         self.address
     }
 
-    /// What the store is and what that means for data, in a sentence.
-    pub fn store(&self) -> &str {
-        &self.store
+    /// What runs here.
+    pub fn info(&self) -> &Info {
+        &self.info
     }
 
     /// Tells it to stop, from wherever.
@@ -150,7 +150,7 @@ impl App {
             turned_away: self.turned_away.clone(),
             shed: self.shed.clone(),
             service: self.service.clone(),
-            store: self.store.clone(),
+            info: self.info.clone(),
             stop: self.stop.clone(),
         })
     }
@@ -233,6 +233,7 @@ async fn drain(health: HealthReporter, matches: Matches<AnyGame>, settings: &Set
 
 fn panicked(_: Box<dyn std::any::Any + Send>) -> http::Response<Body> {
     tracing::error!("a call panicked");
+    tracing::info!(name: "parlor.panics", target: "metric", r#where = "handler");
     Fault::PANIC.status().into_http()
 }
 

@@ -74,7 +74,8 @@ pub struct StoreArgs {
     /// `everysec` takes that a crash of Redis or a power loss costs up to two seconds, `always` that
     /// nothing but the loss of the primary costs anything; both are the servers' doing. With
     /// `replicated` nothing is acknowledged before a replica has it. What the servers really do is
-    /// looked up at the start, with a warning where it is less. `always` if it is left out.
+    /// looked up at the start and again now and then, with a warning where it is less. `always` if it
+    /// is left out.
     #[arg(long, env = "PARLOR_DURABILITY", value_name = "PROFILE")]
     pub durability: Option<String>,
 
@@ -160,8 +161,8 @@ pub struct TlsArgs {
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "For operators")]
 pub struct OperatorArgs {
-    /// Address and port for operators: `/metrics` for Prometheus, `/livez` and `/readyz`, over HTTP;
-    /// left out, there is none
+    /// Address and port for operators: `/metrics` for Prometheus, `/info`, `/livez` and `/readyz`, over
+    /// HTTP; left out, there is none
     ///
     /// Whoever reaches it may read it: keep it off public networks.
     #[arg(long, env = "PARLOR_ADMIN_LISTEN", value_name = "ADDR")]

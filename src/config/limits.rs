@@ -6,7 +6,7 @@ use super::Reader;
 use crate::cli::{CallArgs, Http2Args, LimitArgs, RateArgs, StreamArgs};
 use crate::connections::{self, Http2};
 use crate::grpc::layers::MessageSizes;
-use crate::grpc::{Deadlines, RateLimits, StreamLimits};
+use crate::grpc::{Deadlines, Rate, RateLimits, StreamLimits};
 
 /// What connections and callers are allowed.
 #[derive(Clone, Copy, Debug)]
@@ -23,6 +23,30 @@ pub struct Limits {
     pub streams: StreamLimits,
     /// How often callers may do what.
     pub rates: RateLimits,
+}
+
+impl Limits {
+    /// How many there may be of what, by the flags, with `_` for `-`; of rates, how many a second.
+    pub fn counts(&self) -> Vec<(&'static str, f64)> {
+        #[expect(clippy::cast_precision_loss, reason = "far below what a float holds exactly")]
+        let count = |most: Option<usize>| most.map(|most| most as f64);
+        let rate = |rate: Option<Rate>| rate.map(Rate::per_second);
+        let limits = [
+            ("in_flight", count(self.in_flight)),
+            ("connections", count(Some(self.connections.most))),
+            ("connection_streams", Some(self.connections.http2.streams.into())),
+            ("streams", count(self.streams.of_instance)),
+            ("spectators", count(self.streams.of_spectators)),
+            ("seat_streams", count(self.streams.of_seat)),
+            ("seat_rate", rate(self.rates.acts)),
+            ("match_rate", rate(self.rates.match_acts)),
+            ("create_rate", rate(self.rates.creations)),
+            ("create_rate_all", rate(self.rates.all_creations)),
+            ("stream_rate", rate(self.rates.opens)),
+            ("guess_rate", rate(self.rates.guesses)),
+        ];
+        limits.into_iter().filter_map(|(flag, most)| Some((flag, most?))).collect()
+    }
 }
 
 /// For how long a connection that was told to go may stay, beside the age of its last stream.

@@ -86,7 +86,10 @@ impl Open {
     fn one_more(&self, most: usize) -> Option<Slot> {
         let one_more = |open| (open < most).then_some(open + 1);
         let counted = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more);
-        counted.ok().map(|_| Slot(self.clone()))
+        counted.ok().map(|_| {
+            tracing::info!(name: "parlor.connections.open", target: "metric", value = 1);
+            Slot(self.clone())
+        })
     }
 }
 
@@ -97,6 +100,7 @@ struct Slot(Open);
 impl Drop for Slot {
     fn drop(&mut self) {
         self.0.0.fetch_sub(1, Ordering::Relaxed);
+        tracing::info!(name: "parlor.connections.open", target: "metric", value = -1);
     }
 }
 

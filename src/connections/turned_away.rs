@@ -23,6 +23,19 @@ pub enum Cause {
     Streams,
 }
 
+impl Cause {
+    /// What it is called in metrics.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Connections => "connections",
+            Self::System => "system",
+            Self::Rate => "rate",
+            Self::Overload => "in_flight",
+            Self::Streams => "streams",
+        }
+    }
+}
+
 /// How many were turned away since that was told last. Clones count together.
 #[derive(Clone, Debug, Default)]
 pub struct TurnedAway(Arc<[AtomicU64; 5]>);
@@ -31,6 +44,7 @@ impl TurnedAway {
     /// One more.
     pub fn note(&self, cause: Cause) {
         self.0[cause as usize].fetch_add(1, Ordering::Relaxed);
+        tracing::info!(name: "parlor.calls.shed", target: "metric", reason = cause.name());
     }
 
     /// Tells of them from time to time, for ever.

@@ -15,7 +15,7 @@ use crate::store::{Digest, Entry, Loaded, Position};
 use crate::trace::Origin;
 
 /// The form in which matches are stored. An older form is read for ever; a newer one is refused.
-const SCHEMA: u16 = 1;
+pub const SCHEMA: u16 = 1;
 
 /// A match at one point of its history.
 #[derive(Debug)]

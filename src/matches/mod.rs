@@ -41,7 +41,7 @@ pub use self::change::Answer;
 pub use self::clock::{Clock, SystemClock};
 pub use self::create::{Create, Created, NewPlayer};
 pub use self::error::Error;
-pub use self::history::{Frame, Heard, Live};
+pub use self::history::{Frame, Heard, Live, SCHEMA};
 pub use self::join::{Join, Joined};
 pub use self::join_code::JoinCode;
 use self::reader::Readers;

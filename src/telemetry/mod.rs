@@ -3,12 +3,14 @@
 //! The other layers write spans and measurements with `tracing` and know no more; this one alone knows where they
 //! go. Nothing here makes a caller wait: what a slow or dead collector does not take is dropped.
 
+mod lag;
 mod lines;
 mod metrics;
 mod spans;
 
 use std::time::Duration;
 
+pub use self::lag::measure_lag;
 use self::metrics::Metrics;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SdkTracerProvider;
@@ -117,6 +119,9 @@ fn introduce(settings: &Settings) {
         },
         trace_sampling = settings.trace_sampling,
     );
+    for (limit, value) in settings.limits.counts() {
+        tracing::info!(name: "parlor.limits", target: "metric", value, limit);
+    }
 }
 
 /// What all that is exported says of this process. `OTEL_RESOURCE_ATTRIBUTES` adds to it.

@@ -9,6 +9,7 @@ mod commands;
 mod connections;
 mod durability;
 mod forks;
+mod info;
 mod instance;
 mod layers;
 mod metrics;

@@ -618,7 +618,7 @@ async fn a_dropped_store_leaves_no_connection() {
 async fn the_store_says_what_it_is_and_what_that_means_for_data() {
     let server = RedisServer::start().await;
     let describe = async || {
-        let text = server.store().await.describe();
+        let text = server.store().await.info().to_string();
         assert!(text.contains(&format!(" at 127.0.0.1:{}, ", server.port())), "{text}");
         assert!(text.starts_with("redis ") && text.contains("keys under parlor1: "), "{text}");
         assert!(!text.contains("secret"), "{text}");

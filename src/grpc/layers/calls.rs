@@ -129,6 +129,7 @@ impl Call {
         let reason = details.error_info().map_or("", |info| info.reason.as_str());
         self.log(status.code(), reason);
         self.measure(status.code());
+        count_refusal(reason);
         let span = std::mem::replace(&mut self.span, Span::none());
         span.record("rpc.grpc.status_code", status.code() as i32);
         if !reason.is_empty() {
@@ -182,6 +183,20 @@ fn turned_away_for(reason: &str) -> Option<Cause> {
         (Fault::STREAM_QUOTA, Cause::Streams),
     ];
     causes.into_iter().find(|(fault, _)| fault.reason == reason).map(|(_, cause)| cause)
+}
+
+/// Counts what was refused for its token; most calls were not.
+fn count_refusal(reason: &str) {
+    const TOKENS: [(Fault, &str); 5] = [
+        (Fault::TOKEN_MISSING, "missing"),
+        (Fault::TOKEN_INVALID, "invalid"),
+        (Fault::TOKEN_EXPIRED, "expired"),
+        (Fault::TOKEN_SCOPE, "scope"),
+        (Fault::TOKEN_REVOKED, "revoked"),
+    ];
+    if let Some((_, reason)) = TOKENS.iter().find(|(fault, _)| fault.reason == reason) {
+        tracing::info!(name: "parlor.tokens.refused", target: "metric", reason);
+    }
 }
 
 /// The code as gRPC's own documents write it.
