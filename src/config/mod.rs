@@ -12,7 +12,7 @@ use std::time::Duration;
 use http::{HeaderValue, Uri};
 
 pub use self::limits::Limits;
-use crate::cli::{ServeArgs, StoreArgs, TlsArgs};
+use crate::cli::{OperatorArgs, ServeArgs, StoreArgs, TlsArgs};
 use crate::connections::TlsFiles;
 use crate::grpc::tokens::TokenKeys;
 use crate::grpc::{ApiKeys, Rate};
@@ -51,15 +51,22 @@ pub struct Settings {
     /// Where to listen for operators; without it, nowhere.
     pub admin_listen: Option<SocketAddr>,
     /// The collector that traces and metrics are sent to; without it, there are none.
-    pub otlp_endpoint: Option<Uri>,
-    /// The authority of the collector's certificate, in PEM; without it, those of the system.
-    pub otlp_ca: Option<Vec<u8>>,
+    pub collector: Option<Collector>,
     /// Which share of the traces that begin here is recorded, from 0 to 1.
     pub trace_sampling: f64,
     /// How logs are written.
     pub log_format: LogFormat,
     /// What is logged.
     pub log: String,
+}
+
+/// What traces and metrics are sent to.
+#[derive(Clone, Debug)]
+pub struct Collector {
+    /// Its address; with https, what is sent is encrypted.
+    pub endpoint: Uri,
+    /// The authority of its certificate, in PEM; without it, those that the system trusts.
+    pub authority: Option<Vec<u8>>,
 }
 
 /// Where matches are kept.
@@ -246,6 +253,18 @@ impl Reader {
         }
     }
 
+    #[expect(clippy::option_option, reason = "what was read, if it can be: perhaps none")]
+    fn collector(&mut self, args: &OperatorArgs) -> Option<Option<Collector>> {
+        let endpoint = args.otlp_endpoint.as_deref().map(collector).transpose();
+        let endpoint = self.note("otlp-endpoint", endpoint);
+        let authority = self.file("otlp-ca", args.otlp_ca.as_deref());
+        let is_encrypted = |uri: &Uri| uri.scheme_str() == Some("https");
+        if args.otlp_ca.is_some() && !endpoint.iter().flatten().any(is_encrypted) {
+            self.mistakes.push("--otlp-ca: only for an --otlp-endpoint with https".to_owned());
+        }
+        Some(endpoint?.map(|endpoint| Collector { endpoint, authority }))
+    }
+
     fn choice<T: Copy>(&mut self, flag: &str, text: &str, choices: &[(&str, T)]) -> Option<T> {
         let found = choices.iter().find(|(name, _)| *name == text).map(|&(_, choice)| choice);
         let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
@@ -282,9 +301,7 @@ impl TryFrom<&ServeArgs> for Settings {
         let operator = &args.operator;
         let admin_listen = operator.admin_listen.as_deref().map(str::parse::<SocketAddr>);
         let admin_listen = read.note("admin-listen", admin_listen.transpose());
-        let otlp_endpoint = operator.otlp_endpoint.as_deref().map(collector).transpose();
-        let otlp_endpoint = read.note("otlp-endpoint", otlp_endpoint);
-        let otlp_ca = read.file("otlp-ca", operator.otlp_ca.as_deref());
+        let collector = read.collector(operator);
         let trace_sampling = read.share("trace-sampling", &operator.trace_sampling);
         let formats = [("text", LogFormat::Text), ("json", LogFormat::Json)];
         let log_format = read.choice("log-format", &operator.log_format, &formats);
@@ -298,10 +315,6 @@ impl TryFrom<&ServeArgs> for Settings {
         }
         if drain_delay >= drain && drain.is_some() {
             read.mistakes.push("--drain-delay: less than --drain".to_owned());
-        }
-        let to_encrypted = |uri: &Uri| uri.scheme_str() == Some("https");
-        if operator.otlp_ca.is_some() && !otlp_endpoint.iter().flatten().any(to_encrypted) {
-            read.mistakes.push("--otlp-ca: only for an --otlp-endpoint with https".to_owned());
         }
 
         let settings = (|| {
@@ -325,8 +338,7 @@ impl TryFrom<&ServeArgs> for Settings {
                 drain: drain?,
                 runtime: runtime?,
                 admin_listen: admin_listen?,
-                otlp_endpoint: otlp_endpoint?,
-                otlp_ca,
+                collector: collector?,
                 trace_sampling: trace_sampling?,
                 log_format: log_format?,
                 log: operator.log.clone(),
@@ -436,11 +448,11 @@ mod tests {
                 "--create-rate",
                 "--admin-listen",
                 "--otlp-endpoint",
+                "--otlp-ca",
                 "--trace-sampling",
                 "--log-format",
                 "--token-keys",
                 "--drain-delay",
-                "--otlp-ca",
             ]
         );
     }

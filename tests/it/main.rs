@@ -12,6 +12,7 @@ mod forks;
 mod info;
 mod instance;
 mod layers;
+mod logs;
 mod metrics;
 mod overload;
 mod power_loss;

@@ -12,8 +12,10 @@ use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
+use crate::collector::Collector;
 use crate::eventually;
 use crate::instance::Instance;
+use crate::process::Process;
 
 /// An authority that makes certificates.
 struct Authority(CertifiedIssuer<'static, KeyPair>);
@@ -135,6 +137,26 @@ async fn the_commands_show_a_certificate_too() {
     assert!(String::from_utf8_lossy(&alone.stderr).contains("--key"), "{alone:?}");
     let missing = run(&["verify", id, "--ca=/nowhere"], &[]).await;
     assert!(String::from_utf8_lossy(&missing.stderr).contains("/nowhere"), "{missing:?}");
+}
+
+#[tokio::test]
+async fn a_collector_that_encrypts_is_sent_what_it_is_trusted_with() {
+    let authority = Authority::new();
+    let folder = tempfile::tempdir().unwrap();
+    for (trusted, of) in [(true, authority.pem()), (false, Authority::new().pem())] {
+        let collector = Collector::encrypted(authority.certify("localhost")).await;
+        let path = folder.path().join("authority.pem");
+        std::fs::write(&path, of).unwrap();
+        let process = Process::start(&[
+            &format!("--otlp-endpoint={}", collector.url),
+            &format!("--otlp-ca={}", path.display()),
+            "--trace-sampling=1",
+        ]);
+        process.client().list_games().await.expect("whether or not it can be traced");
+        let log = process.stop().await;
+        let sent = (!collector.spans().is_empty(), !collector.metrics().is_empty());
+        assert_eq!(sent, (trusted, trusted), "{log}");
+    }
 }
 
 #[tokio::test]
