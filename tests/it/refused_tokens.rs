@@ -91,7 +91,7 @@ async fn refused_tokens_cost_the_store_nothing_and_tell_nothing() {
     let ours: TokenKeys = format!("test:{KEY}").parse().expect("keys");
     let foreign: TokenKeys = format!("test:{}", "ab".repeat(32)).parse().expect("keys");
     let unknown: TokenKeys = format!("other:{KEY}").parse().expect("keys");
-    let day = Duration::from_hours(24);
+    let day = Duration::from_secs(24 * 60 * 60);
     let issue = |keys: &TokenKeys, id, issued_at| {
         let token = keys.issue(id, Some((Seat::default(), 0)), issued_at, day).expect("a token");
         format!("Bearer {token}")
