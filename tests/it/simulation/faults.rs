@@ -8,7 +8,7 @@ use rand::RngExt as _;
 use super::Rng;
 
 /// How bad it is in one simulation. Chances are in percent.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Weather {
     /// A call is refused, and changes nothing.
     pub refused: u32,
@@ -24,6 +24,8 @@ pub struct Weather {
     pub hung_up: u32,
     /// What is acknowledged, a replica has.
     pub replicated: bool,
+    /// What disturbs is that for a while nobody reaches the store.
+    pub outages: u32,
     /// The store goes back to what it was a while ago.
     pub losses: bool,
     /// Instances end, with or without a warning.
@@ -40,6 +42,7 @@ impl Weather {
         doubled: 0,
         hung_up: 0,
         replicated: false,
+        outages: 0,
         losses: false,
         crashes: false,
     };
@@ -48,7 +51,7 @@ impl Weather {
     pub fn any(chance: &mut Rng) -> Self {
         // In some, nothing is ever announced.
         let mute = chance.random_ratio(1, 5);
-        Self {
+        let any = Self {
             refused: up_to(15, chance),
             lost: up_to(15, chance),
             slow: up_to(25, chance),
@@ -56,9 +59,19 @@ impl Weather {
             doubled: up_to(30, chance),
             hung_up: up_to(30, chance),
             replicated: chance.random_ratio(1, 3),
+            outages: up_to(50, chance),
             losses: chance.random_ratio(1, 2),
             crashes: chance.random_ratio(2, 3),
+        };
+        if chance.random_ratio(1, 6) {
+            return Self { doubled: any.doubled, hung_up: any.hung_up, ..Self::CALM };
         }
+        any
+    }
+
+    /// Whether everything that is said arrives, and soon.
+    pub fn is_fair(&self) -> bool {
+        Self { doubled: 0, hung_up: 0, ..*self } == Self::CALM
     }
 
     /// How long something is under way.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::fmt::{self, Write as _};
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::time::Duration;
 
 use parlor::games::neon::Neon;
 use parlor::matches::{Answer, Error, Event, MatchView, Message, SnapshotReason, State};
@@ -16,6 +17,9 @@ pub type RequestId = (u8, Uuid);
 
 /// Where every match begins.
 const NOTHING: Position = Position { version: 0, digest: Digest([0; 16]) };
+
+/// Where everything arrives, a watcher is told of a change within this time.
+const PROMPT: Duration = Duration::from_millis(200);
 
 /// All matches, as the store has them and as instances told of them.
 #[derive(Debug)]
@@ -34,8 +38,8 @@ pub struct History {
 
 #[derive(Debug, Default)]
 struct Match {
-    /// Every version that ever was: the one before it, and the request that made it.
-    steps: HashMap<Position, (Position, Option<RequestId>)>,
+    /// Every version that ever was.
+    steps: HashMap<Position, Step>,
     /// The versions that the store has.
     line: Vec<(Position, Option<RequestId>)>,
     /// What callers asked for, and how things were when they first did.
@@ -48,6 +52,14 @@ struct Match {
     kept: Vec<(Position, u32)>,
     refusals: Vec<(Invoked, Version, Seat, Option<Version>, Error)>,
     told: Vec<(Viewer, Position, Message<Neon>)>,
+}
+
+/// A version that was saved.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    before: Position,
+    made_by: Option<RequestId>,
+    saved: Instant,
 }
 
 /// How things were when something was asked for.
@@ -123,7 +135,7 @@ impl History {
 
     pub fn created(&mut self, id: MatchId, position: Position) {
         let of = self.of(id);
-        of.steps.insert(position, (NOTHING, None));
+        of.steps.insert(position, Step { before: NOTHING, made_by: None, saved: Instant::now() });
         of.line.push((position, None));
         self.trace(format_args!("{id} is created"));
     }
@@ -137,7 +149,8 @@ impl History {
         let of = self.of(id);
         let known = of.issued.contains_key(&request);
         let twice = of.line.iter().any(|(_, made_by)| *made_by == Some(request));
-        of.steps.insert(position, (commit.base, Some(request)));
+        let step = Step { before: commit.base, made_by: Some(request), saved: Instant::now() };
+        of.steps.insert(position, step);
         of.line.push((position, Some(request)));
         self.check(known, format_args!("{request:?} was asked by nobody"));
         self.check(!twice, format_args!("{request:?} was done twice"));
@@ -201,7 +214,7 @@ impl History {
         self.note(if replayed { "a repeat is answered" } else { "a request is answered" });
         let losses = self.losses;
         let of = self.of(id);
-        let made_by = of.steps.get(&position).and_then(|(_, made_by)| *made_by);
+        let made_by = of.steps.get(&position).and_then(|step| step.made_by);
         let this = (position, answer.frame.events.clone());
         let mut first = of.answers.entry(request).or_insert(this.clone()).clone();
         if !of.line.iter().any(|(at, _)| *at == first.0) {
@@ -248,7 +261,8 @@ impl History {
         self.check(!(made && same), format_args!("{request:?} was done and refused: {error}"));
     }
 
-    /// A watcher that had seen this much was told something, and stands there now.
+    /// A watcher that had seen this much was told something, and stands there now; where everything
+    /// arrives, also since when it listens.
     pub fn told(
         &mut self,
         id: MatchId,
@@ -256,6 +270,7 @@ impl History {
         before: Option<Position>,
         now: Option<Position>,
         message: Message<Neon>,
+        prompt: Option<Instant>,
     ) {
         let place = now.map(brief);
         match &message {
@@ -273,10 +288,15 @@ impl History {
                 self.note("a watcher is told of a version");
                 self.stands(id, now, view);
                 let Some(now) = now else { return };
-                let follows = self.of(id).steps.get(&now).map(|(before, _)| *before);
+                let step = self.of(id).steps.get(&now).copied();
                 let before = before.unwrap_or(NOTHING);
                 let what = format_args!("{viewer:?} is told of {now:?} after {before:?}");
-                self.check(follows == Some(before), what);
+                self.check(step.is_some_and(|step| step.before == before), what);
+                if let (Some(step), Some(listens)) = (step, prompt) {
+                    let late = step.saved.max(listens).elapsed();
+                    let what = format_args!("{viewer:?} is told of {now:?} after {late:?}");
+                    self.check(late <= PROMPT, what);
+                }
                 self.of(id).told.push((viewer, now, message));
             }
             Message::Heartbeat => self.note("a watcher hears a heartbeat"),

@@ -456,6 +456,7 @@ impl People {
         (seen, over): (&mut Option<Position>, &mut bool),
         chance: &mut Rng,
     ) -> bool {
+        let since = Instant::now();
         let mut stays = chance.random_range(1..40);
         while stays > 0 || self.is_calm() {
             // Now and then it stops listening in the middle of a message.
@@ -481,7 +482,8 @@ impl People {
                 Message::Heartbeat => None,
             };
             let now = watcher.position();
-            self.world.lock().history.told(id, viewer, *seen, now, message);
+            let prompt = self.weather.is_fair().then_some(since);
+            self.world.lock().history.told(id, viewer, *seen, now, message, prompt);
             *seen = now.or(*seen);
             match end {
                 Some(EndReason::MatchOver) if *over => return true,
@@ -507,13 +509,13 @@ impl People {
                     let most = chance.random_range(1..8);
                     self.world.lock().lose(most);
                 }
-                6 => {
+                6..8 if percent(&mut chance, self.weather.outages) => {
                     let down = Duration::from_millis(chance.random_range(10..2_000));
                     let mut world = self.world.lock();
                     world.down_until = Some(Instant::now() + down);
                     world.history.happened("the store is down", format_args!("for {down:?}"));
                 }
-                7 => self.renew(&mut chance).await,
+                8 => self.renew(&mut chance).await,
                 _ => {}
             }
         }
