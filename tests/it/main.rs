@@ -21,6 +21,7 @@ mod redis_server;
 mod redis_topologies;
 mod secrets;
 mod simulate;
+mod simulation;
 mod stopping;
 mod store_contract;
 mod store_down;
