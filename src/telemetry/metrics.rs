@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 use arrayvec::ArrayString;
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::{Meter, MeterProvider as _};
-use opentelemetry_otlp::{MetricExporter, WithExportConfig as _};
+use opentelemetry_otlp::MetricExporter;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::metrics::{PeriodicReader, SdkMeterProvider};
 use prometheus::process_collector::ProcessCollector;
@@ -28,7 +28,7 @@ use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
-use super::{BadExport, EXPORT_TIMEOUT, METRIC};
+use super::{BadExport, METRIC};
 use crate::config::Settings;
 
 /// One metric.
@@ -204,6 +204,12 @@ const METRICS: &[Metric] = &[
         text: "Until when our certificate is good, in seconds since 1970 began.",
     },
     Metric {
+        name: "parlor.log.lost",
+        kind: Kind::Count,
+        labels: &[],
+        text: "Log lines that were lost, because nobody read those before them.",
+    },
+    Metric {
         name: "parlor.limits",
         kind: Kind::Value(""),
         labels: &["limit"],
@@ -242,14 +248,10 @@ impl Metrics {
         let builder = SdkMeterProvider::builder()
             .with_resource(resource)
             .with_reader(reader.map_err(|error| bad(&error))?);
-        let builder = match &settings.otlp_endpoint {
+        let builder = match &settings.collector {
             None => builder,
-            Some(endpoint) => {
-                let exporter = MetricExporter::builder()
-                    .with_tonic()
-                    .with_endpoint(endpoint.to_string())
-                    .with_timeout(EXPORT_TIMEOUT)
-                    .build();
+            Some(collector) => {
+                let exporter = collector.reached_by(MetricExporter::builder().with_tonic()).build();
                 let exporter = exporter.map_err(|error| bad(&error))?;
                 builder.with_reader(PeriodicReader::builder(exporter).build())
             }

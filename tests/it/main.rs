@@ -12,6 +12,7 @@ mod forks;
 mod info;
 mod instance;
 mod layers;
+mod logs;
 mod metrics;
 mod overload;
 mod power_loss;
@@ -19,9 +20,11 @@ mod process;
 mod redis_faults;
 mod redis_server;
 mod redis_topologies;
+mod requests;
 mod secrets;
 mod simulate;
 mod simulation;
+mod slow_readers;
 mod stopping;
 mod store_contract;
 mod store_down;
@@ -31,6 +34,7 @@ mod tls;
 mod topologies;
 mod traces;
 mod verification;
+mod wire;
 
 use std::time::Duration;
 
