@@ -228,3 +228,15 @@ impl<G: Game> Record<G> {
 fn guarded<T>(rules: impl FnOnce() -> T) -> Result<T, Error> {
     catch_unwind(AssertUnwindSafe(rules)).map_err(|_| Error::RulesPanic)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mistake_in_the_rules_ends_only_what_ran_into_it() {
+        let mistaken = guarded(|| -> u8 { panic!("a mistake in the rules") });
+        assert!(matches!(mistaken, Err(Error::RulesPanic)), "{mistaken:?}");
+        assert_eq!(guarded(|| 7).ok(), Some(7));
+    }
+}

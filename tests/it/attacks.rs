@@ -53,7 +53,7 @@ impl Scene {
     }
 }
 
-async fn connect(address: &str) -> TcpStream {
+pub async fn connect(address: &str) -> TcpStream {
     TcpStream::connect(address).await.expect("it listens")
 }
 
@@ -64,7 +64,7 @@ async fn closed(mut socket: TcpStream) {
 }
 
 /// A call of a method, as HTTP/2 sees it.
-fn call(method: &str) -> http::Request<()> {
+pub fn call(method: &str) -> http::Request<()> {
     http::Request::post(format!("http://parlor.test/parlor.v1.MatchService/{method}"))
         .header("content-type", "application/grpc")
         .header("te", "trailers")
@@ -73,7 +73,7 @@ fn call(method: &str) -> http::Request<()> {
 }
 
 /// A message with its length before it.
-fn framed(message: &impl prost::Message) -> Bytes {
+pub fn framed(message: &impl prost::Message) -> Bytes {
     let body = message.encode_to_vec();
     let length = u32::try_from(body.len()).expect("a short message").to_be_bytes();
     [&[0], &length[..], &body].concat().into()

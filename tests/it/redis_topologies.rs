@@ -127,9 +127,7 @@ impl Cluster {
         for (index, node) in nodes.iter().enumerate() {
             let epoch = (index + 1).to_string();
             node.run::<()>(&["CLUSTER", "SET-CONFIG-EPOCH", &epoch]).await;
-            if let Some(&[first, end]) =
-                Self::FIRST.windows(2).nth(index).and_then(|it| it.as_array())
-            {
+            if let Some(&[first, end]) = Self::FIRST.windows(2).nth(index) {
                 let [first, last] = [first.to_string(), (end - 1).to_string()];
                 node.run::<()>(&["CLUSTER", "ADDSLOTSRANGE", &first, &last]).await;
             }
