@@ -25,7 +25,7 @@ use crate::grpc::layers::{CallLayer, DeadlineLayer, ReadLayer, ShedLayer, TRACE_
 use crate::grpc::tokens::TokenKeys;
 use crate::grpc::{Catalogs, Places, Rates, Service};
 use crate::info::Info;
-use crate::matches::{Matches, SystemClock};
+use crate::matches::{Matches, SystemChance, SystemClock};
 use crate::proto;
 use crate::proto::catalog_service_server::CatalogServiceServer;
 use crate::proto::match_service_server::MatchServiceServer;
@@ -83,7 +83,12 @@ impl App {
     pub fn over(store: Arc<dyn Store>, settings: Settings) -> Result<Self, StartError> {
         let info = Info::new(&settings, Arc::clone(&store), &SystemClock);
         let service = Service {
-            matches: Matches::new(store, Arc::new(SystemClock), settings.matches.clone()),
+            matches: Matches::new(
+                store,
+                Arc::new(SystemClock),
+                Arc::new(SystemChance),
+                settings.matches.clone(),
+            ),
             tokens: settings.token_keys.clone().unwrap_or_else(TokenKeys::random),
             token_life: settings.token_life,
             api_keys: settings.api_keys.clone(),
