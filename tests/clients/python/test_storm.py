@@ -7,6 +7,7 @@ import json
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -18,28 +19,45 @@ from parlor_client.proxy import without_announcements
 from parlor_client.server import Server
 from parlor_client.storm import TOPOLOGIES, Weather, rage
 
-SEEDS = 20
+STORMS = 20
 # Sentinels take a while to agree, so that not all are for them.
 SENTINEL_EVERY = 5
 WEATHER = Weather(tables=4, faults=8, calm=100, actions=400)
 
 
-def test_no_storm_loses_doubles_reorders_or_forks_anything(
-    tmp_path: Path, seed: int, capsys: pytest.CaptureFixture[str]
-) -> None:
-    accounts = []
+@pytest.fixture(scope="module")
+def crowd() -> Iterator[Crowd]:
+    """The processes of the clients."""
     with Crowd() as crowd:
-        for number in range(SEEDS):
-            topology = "single" if (number + 1) % SENTINEL_EVERY else "sentinel"
-            folder = tmp_path / f"{number}-{topology}"
-            folder.mkdir()
-            scene = TOPOLOGIES[topology](folder / "servers.log")
-            account = rage(scene, crowd, WEATHER, seed + number, folder)
-            with capsys.disabled():
-                print(f"\n{topology}, {account}")
-            accounts.append(account)
-    assert all(account.is_good for account in accounts)
-    assert_that_it_was_hard(accounts)
+        yield crowd
+
+
+@pytest.fixture(scope="module")
+def accounts() -> Iterator[list[Account]]:
+    """What came of each storm; all of them together are to have been hard."""
+    accounts: list[Account] = []
+    yield accounts
+    if len(accounts) == STORMS:
+        assert_that_it_was_hard(accounts)
+
+
+@pytest.mark.parametrize("number", range(STORMS))
+def test_no_storm_loses_doubles_reorders_or_forks_anything(
+    number: int,
+    crowd: Crowd,
+    accounts: list[Account],
+    seed: int,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    topology = "single" if (number + 1) % SENTINEL_EVERY else "sentinel"
+    scene = TOPOLOGIES[topology](tmp_path / "servers.log")
+    # Another one each, also where the seed is given.
+    account = rage(scene, crowd, WEATHER, seed + number, tmp_path)
+    with capsys.disabled():
+        print(f"\n{topology}, {account}")
+    assert account.is_good
+    accounts.append(account)
 
 
 def assert_that_it_was_hard(accounts: list[Account]) -> None:

@@ -43,8 +43,9 @@ class Rival(SeatedRoamer):
         self._metadata = bearer(other.token)
 
     async def race(self) -> None:
-        """Plays until the match is over or it is time to leave."""
-        await self._play_on(self._rng.choice([None, 0]))
+        """Plays until the match is over or it is time to leave, some from its first version on."""
+        await self._look()
+        await self._play_on(None if self._number else 0)
 
     def _note(self, message: m.StreamViewResponse) -> m.View | None:
         if message.snapshot.reason == m.SNAPSHOT_REASON_HISTORY_FORKED:

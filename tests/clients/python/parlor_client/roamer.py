@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Awaitable, Iterator
 from contextlib import contextmanager
 
 import grpc
@@ -84,6 +84,14 @@ class Curfew:
         self.reached = 1
         self._acting = 0
 
+    @staticmethod
+    def at(version: int) -> "Curfew":
+        """Who has seen this version leaves."""
+        curfew = Curfew()
+        curfew.begun = True
+        curfew.reach(version)
+        return curfew
+
     @property
     def version(self) -> int | None:
         """Who has seen this version leaves: nobody acts, nor will."""
@@ -130,6 +138,14 @@ class Roamer:
 
     def _server(self, steps: int = 0) -> tuple[str, MatchStub]:
         return self._servers[(self._place + steps) % len(self._servers)]
+
+    async def attempt(self, doing: Awaitable[None]) -> None:
+        """Does something; that it fails is written down like all else."""
+        try:
+            await doing
+        except grpc.RpcError as error:
+            said = {"code": error.code().name, "reason": reason_of(error)}
+            self._recorder.write("failed", **said)
 
     async def _ask(self, method: str, request: object, steps: int = 0) -> object:
         """Asks one server after the other until there is an answer."""

@@ -15,11 +15,13 @@ from parlor_client.player import lasting_channel
 from parlor_client.recording import Recorder
 from parlor_client.requests import Table
 from parlor_client.rival import RIVALS, Host, Onlooker, Rival
-from parlor_client.roamer import Curfew
+from parlor_client.roamer import PATIENCE_SECS, Curfew
 from parlor_client.stubs import MatchStub, catalog
 
 CLIENTS = 16
 LOOK_EVERY_SECS = 0.05
+# Longer than anybody tries one thing: who has not left then never will.
+LEAVE_SECS = 1.5 * PATIENCE_SECS
 
 
 class CrowdedTable:
@@ -58,20 +60,20 @@ class CrowdedTable:
         host = Host(self._servers, "", None, self._rng, self._curfew)
         table, seats = await host.create(game)
         rivals = await self._seat(table, seats)
-        async with asyncio.TaskGroup() as viewers:
-            views = [viewers.create_task(rival.race()) for rival in rivals]
-            for place in range(CLIENTS - len(rivals)):
-                onlooker = Onlooker(*self._viewer(f"look-{place}", table.match_id))
-                views.append(viewers.create_task(onlooker.watch(table.spectator_token)))
-            await self._close(views)
+        spectators = range(CLIENTS - len(rivals))
+        onlookers = [Onlooker(*self._viewer(f"look-{n}", table.match_id)) for n in spectators]
+        views = [rival.attempt(rival.race()) for rival in rivals]
+        views += [viewer.attempt(viewer.watch(table.spectator_token)) for viewer in onlookers]
+        await self._close([asyncio.create_task(view) for view in views])
+        found = await host.find()
+        recording.write_summary(self._folder, found)
+        self._curfew = Curfew.at(found.version)
         tokens = [(rival.seat, rival.token) for rival in rivals[:seats]]
-        await asyncio.gather(
-            *(
-                Onlooker(*self._viewer(f"replay-{seat}", table.match_id)).see_all(seat, token)
-                for seat, token in [*tokens, (None, table.spectator_token)]
-            )
-        )
-        recording.write_summary(self._folder, await host.find())
+        replays = []
+        for seat, token in [*tokens, (None, table.spectator_token)]:
+            viewer = Onlooker(*self._viewer(f"replay-{seat}", table.match_id))
+            replays.append(viewer.attempt(viewer.see_all(seat, token)))
+        await asyncio.gather(*replays)
 
     def _viewer(self, name: str, match_id: str) -> tuple[object, ...]:
         """What makes a viewer, who begins at any of the servers."""
@@ -95,7 +97,10 @@ class CrowdedTable:
 
     async def _close(self, views: list[asyncio.Task]) -> None:
         """Waits until all have seen all, and lets nobody act any more when it is late."""
-        while not all(view.done() for view in views):
+        while not (self._curfew.begun or all(view.done() for view in views)):
             await asyncio.sleep(LOOK_EVERY_SECS)
-            self._curfew.begun = self._curfew.begun or self._is_late()
-        self._curfew.begun = True
+            self._curfew.begun = self._is_late()
+        done, waiting = await asyncio.wait(views, timeout=LEAVE_SECS)
+        for view in waiting:
+            view.cancel()
+        await asyncio.gather(*done)
