@@ -252,7 +252,7 @@ async fn a_store_without_a_replica_says_so_and_serves_questions() {
     let store = server.store().await;
     let id = match_at(&store, 3).await;
     let store = replicated(&server).await;
-    assert!(store.describe().ends_with("; what is acknowledged, a replica has too"));
+    assert!(store.info().to_string().ends_with("; what is acknowledged, a replica has too"));
     assert_whole(&store, id, 3).await;
     let pending = store.commit(id, change(3, request(3))).await.expect_err("not safe");
     assert!(PENDING(&pending), "{pending:?}");

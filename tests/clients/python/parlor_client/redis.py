@@ -15,7 +15,7 @@ ANSWER_SECS = 5
 PERMISSIONS = (
     "resetkeys ~parlor1:* resetchannels &parlor1:* -@all +evalsha +eval +exists +get +set +hget "
     "+hmget +hset +xadd +xrange +pexpire +publish +subscribe +unsubscribe +hello +ping +config|get "
-    "+wait"
+    "+role +wait"
 )
 # Redis 7.0 replays its append-only file as the default user: off, but it may do everything.
 USERS = f"""\
