@@ -158,7 +158,6 @@ def arguments() -> argparse.Namespace:
         help="host:port,… of servers that run, with --rate-limits off: only connections of clients "
         "are struck",
     )
-    add("--keep", type=Path, help="a folder for recordings of seeds with findings")
     add("--json", action="store_true", help="a line of JSON for each seed")
     return parser.parse_args()
 
@@ -168,10 +167,9 @@ def main() -> int:
     args = arguments()
     weather = Weather(args.matches, args.faults, args.calm, args.actions)
     first = args.seed if args.seed is not None else int.from_bytes(os.urandom(4))
-    kept = args.keep or Path(tempfile.mkdtemp(prefix="parlor-storm-"))
-    kept.mkdir(parents=True, exist_ok=True)
+    kept = Path(tempfile.mkdtemp(prefix="parlor-storm-"))
     until = time.monotonic() + args.seconds if args.seconds else None
-    is_good = True
+    failed = False
     with Crowd() as crowd:
         for seed in range(first, first + args.seeds):
             if until and time.monotonic() > until:
@@ -184,12 +182,12 @@ def main() -> int:
                 scene = TOPOLOGIES[args.topology](folder / "servers.log")
             account = rage(scene, crowd, weather, seed, folder)
             print(json.dumps(account.to_json()) if args.json else account, flush=True)
-            is_good = is_good and account.is_good and account.rate >= args.rate
-    if is_good and not args.keep:
-        kept.rmdir()
-    elif not is_good:
+            failed = failed or not account.is_good or account.rate < args.rate
+    if any(kept.iterdir()):
         print(f"recordings are in {kept}", file=sys.stderr)
-    return 0 if is_good else 1
+    else:
+        kept.rmdir()
+    return int(failed)
 
 
 if __name__ == "__main__":
