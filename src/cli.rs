@@ -33,6 +33,11 @@ pub enum Command {
     /// It plays every seat of a new match, or with `--join` one seat of a match that someone else
     /// created: something to see the service work with, and an opponent while a frontend is built.
     Play(PlayArgs),
+    /// Play a small match at a server again and again, and measure how that went
+    ///
+    /// It is for whoever operates the service: where few people play, its matches tell whether they
+    /// could. A match of NeoN for two is played by the client that every Rust program can use.
+    Probe(ProbeArgs),
     /// Recompute the deals of a finished match from the secret that it revealed
     ///
     /// It asks the server for the match and for all that the token's seat was shown, checks the
@@ -53,14 +58,9 @@ pub struct VerifyArgs {
     #[arg(value_name = "MATCH")]
     pub match_id: String,
 
-    /// The server's address
-    #[arg(
-        long,
-        env = "PARLOR_SERVER",
-        value_name = "URL",
-        default_value = "http://127.0.0.1:50051"
-    )]
-    pub server: String,
+    /// Which server is asked
+    #[command(flatten)]
+    pub server: ServerArgs,
 
     /// A token of the match: with a seat's, what that seat was dealt is verified too
     #[arg(long, env = "PARLOR_TOKEN", value_name = "TOKEN", hide_env_values = true)]
@@ -72,9 +72,9 @@ pub struct VerifyArgs {
     pub commitment: Option<String>,
 }
 
-/// How to play.
+/// Which server is called, and how.
 #[derive(Args, Clone, Debug)]
-pub struct PlayArgs {
+pub struct ServerArgs {
     /// The server's address; give it several times to spread the calls
     #[arg(
         long,
@@ -84,6 +84,31 @@ pub struct PlayArgs {
         value_delimiter = ','
     )]
     pub server: Vec<String>,
+
+    /// The authority of the server's certificate, in PEM, for an address with https; without it,
+    /// those that the system trusts
+    #[arg(long, env = "PARLOR_CA", value_name = "FILE")]
+    pub ca: Option<PathBuf>,
+
+    /// A certificate of one's own, in PEM, for a server that asks for one
+    #[arg(long, env = "PARLOR_CERT", value_name = "FILE", requires = "key")]
+    pub cert: Option<PathBuf>,
+
+    /// The private key of that certificate
+    #[arg(long, env = "PARLOR_KEY", value_name = "FILE", requires = "cert")]
+    pub key: Option<PathBuf>,
+
+    /// An API key, where the server asks for one to create matches; `@FILE` reads it from a file
+    #[arg(long, env = "PARLOR_API_KEY", value_name = "KEY", hide_env_values = true)]
+    pub api_key: Option<String>,
+}
+
+/// How to play.
+#[derive(Args, Clone, Debug)]
+pub struct PlayArgs {
+    /// Where to play
+    #[command(flatten)]
+    pub server: ServerArgs,
 
     /// The game, by its id in the catalog
     #[arg(long, value_name = "GAME", default_value = "neon", conflicts_with = "join")]
@@ -101,23 +126,31 @@ pub struct PlayArgs {
     #[arg(long, value_name = "CODE")]
     pub join: Option<String>,
 
-    /// The authority of the server's certificate, in PEM, for an address with https; without it,
-    /// those that the system trusts
-    #[arg(long, env = "PARLOR_CA", value_name = "FILE")]
-    pub ca: Option<std::path::PathBuf>,
-
     /// What to be called
     #[arg(long, value_name = "NAME", default_value = "random player")]
     pub name: String,
-
-    /// An API key, where the server asks for one to create matches
-    #[arg(long, env = "PARLOR_API_KEY", value_name = "KEY", hide_env_values = true)]
-    pub api_key: Option<String>,
 
     /// Also write everything that is sent and received to this file, a JSON object a line, with
     /// messages as hexadecimal Protobuf
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
+}
+
+/// How to probe.
+#[derive(Args, Clone, Debug)]
+pub struct ProbeArgs {
+    /// Where to play
+    #[command(flatten)]
+    pub server: ServerArgs,
+
+    /// How often a match begins; one that is not over by then is given up
+    #[arg(long, env = "PARLOR_EVERY", value_name = "TIME", default_value = "30s")]
+    pub every: String,
+
+    /// Address and port where `/metrics` tells how the matches went, and `/livez` and `/readyz`
+    /// answer, over HTTP; left out, only what is printed tells
+    #[arg(long, env = "PARLOR_ADMIN_LISTEN", value_name = "ADDR")]
+    pub admin_listen: Option<String>,
 }
 
 /// How to serve.

@@ -110,6 +110,28 @@ pub struct Mistakes(pub Vec<String>);
 /// The longest time that a setting may name: longer ones are mistakes, and cannot be reckoned with.
 const LONGEST: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 
+/// What a setting says, or the file `FILE` where it says `@FILE`.
+///
+/// # Errors
+/// The file's.
+pub fn text_or_file(text: &str) -> Result<String, String> {
+    let Some(path) = text.strip_prefix('@') else { return Ok(text.to_owned()) };
+    let read = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
+    Ok(read.trim_end().to_owned())
+}
+
+/// Reads a length of time, as in `30s`.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn time(text: &str) -> Result<Duration, String> {
+    match humantime::parse_duration(text).map_err(|error| error.to_string())? {
+        Duration::ZERO => Err("longer than nothing".to_owned()),
+        time if time > LONGEST => Err("at most ten years".to_owned()),
+        time => Ok(time),
+    }
+}
+
 /// Reads settings and notes what is wrong with them.
 #[derive(Default)]
 struct Reader {
@@ -124,9 +146,7 @@ impl Reader {
     /// What may be secret can stand in a file, so that neither the command line nor the environment
     /// shows it.
     fn text(&mut self, flag: &str, text: &str) -> Option<String> {
-        let Some(path) = text.strip_prefix('@') else { return Some(text.to_owned()) };
-        let read = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"));
-        Some(self.note(flag, read)?.trim_end().to_owned())
+        self.note(flag, text_or_file(text))
     }
 
     fn secret<T: FromStr<Err: fmt::Display>>(&mut self, flag: &str, text: &str) -> Option<T> {
@@ -135,13 +155,7 @@ impl Reader {
     }
 
     fn time(&mut self, flag: &str, text: &str) -> Option<Duration> {
-        let time = humantime::parse_duration(text).map_err(|error| error.to_string());
-        let time = time.and_then(|time| match time {
-            Duration::ZERO => Err("longer than nothing".to_owned()),
-            time if time > LONGEST => Err("at most ten years".to_owned()),
-            time => Ok(time),
-        });
-        self.note(flag, time)
+        self.note(flag, time(text))
     }
 
     fn count(&mut self, flag: &str, text: &str, least: usize) -> Option<usize> {

@@ -13,6 +13,7 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::OnceLock;
 
 use arrayvec::ArrayString;
+use http::Uri;
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::{Meter, MeterProvider as _};
 use opentelemetry_otlp::{MetricExporter, WithExportConfig as _};
@@ -29,7 +30,6 @@ use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
 use super::{BadExport, EXPORT_TIMEOUT, METRIC};
-use crate::config::Settings;
 
 /// One metric.
 struct Metric {
@@ -186,6 +186,18 @@ const METRICS: &[Metric] = &[
         text: "Changes of watched matches heard of: by announcement, or only by looking (missed).",
     },
     Metric {
+        name: "parlor.probe.matches",
+        kind: Kind::Count,
+        labels: &["result"],
+        text: "Matches that a probe has begun, by how they went: finished, failed, late.",
+    },
+    Metric {
+        name: "parlor.probe.duration",
+        kind: SHORT,
+        labels: &[],
+        text: "How long the matches of a probe took that were finished.",
+    },
+    Metric {
         name: "parlor.panics",
         kind: Kind::Count,
         labels: &["where"],
@@ -232,7 +244,7 @@ pub(super) struct Metrics {
 
 impl Metrics {
     /// Collects metrics, to be read, and to be sent to the collector if there is one.
-    pub(super) fn collect(settings: &Settings, resource: Resource) -> Result<Self, BadExport> {
+    pub(super) fn collect(collector: Option<&Uri>, resource: Resource) -> Result<Self, BadExport> {
         let bad = |error: &dyn std::error::Error| BadExport(error.to_string());
         let registry = Registry::new();
         let reader = opentelemetry_prometheus::exporter()
@@ -242,7 +254,7 @@ impl Metrics {
         let builder = SdkMeterProvider::builder()
             .with_resource(resource)
             .with_reader(reader.map_err(|error| bad(&error))?);
-        let builder = match &settings.otlp_endpoint {
+        let builder = match collector {
             None => builder,
             Some(endpoint) => {
                 let exporter = MetricExporter::builder()

@@ -58,7 +58,8 @@ impl Telemetry {
             .map(|endpoint| spans::exporter(endpoint, settings.trace_sampling, resource()));
         let traces = export.transpose()?;
         let wanted = settings.otlp_endpoint.is_some() || settings.admin_listen.is_some();
-        let metrics = wanted.then(|| Metrics::collect(settings, resource())).transpose()?;
+        let collect = || Metrics::collect(settings.otlp_endpoint.as_ref(), resource());
+        let metrics = wanted.then(collect).transpose()?;
         let subscriber = tracing_subscriber::registry()
             .with(lines::layer(settings))
             .with(traces.as_ref().map(spans::layer))
@@ -69,6 +70,16 @@ impl Telemetry {
         }
         introduce(settings);
         Ok(Self { traces, metrics })
+    }
+
+    /// Begins with metrics alone, for whoever reads them. Only the first call in a process counts.
+    ///
+    /// # Errors
+    /// [`BadExport`].
+    pub fn only_metrics() -> Result<Self, BadExport> {
+        let metrics = Metrics::collect(None, resource())?;
+        let _ = tracing_subscriber::registry().with(metrics.layer()).try_init();
+        Ok(Self { traces: None, metrics: Some(metrics) })
     }
 
     /// What reads the metrics; without any, there is nothing to read.
