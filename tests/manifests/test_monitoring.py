@@ -89,9 +89,19 @@ def test_rules_and_dashboard_name_only_metrics_that_there_are(
     assert {name.removesuffix("_total") for name in RARE} <= known
 
 
-def test_the_monitor_scrapes_the_port_for_operators(prod: Overlay) -> None:
-    (endpoint,) = prod.one("PodMonitor")["spec"]["podMetricsEndpoints"]
-    assert endpoint["port"] in {port["name"] for port in prod.container["ports"]}
-    labels = prod.deployment["template"]["metadata"]["labels"]
-    selected = prod.one("PodMonitor")["spec"]["selector"]["matchLabels"]
-    assert selected.items() <= labels.items()
+def test_everything_that_has_metrics_is_scraped(prod: Overlay) -> None:
+    scraped = set()
+    for monitor in prod.all("PodMonitor"):
+        (endpoint,) = monitor["spec"]["podMetricsEndpoints"]
+        selector = monitor["spec"]["selector"]
+        names = list(selector.get("matchLabels", {}).values())
+        names += [it for found in selector.get("matchExpressions", []) for it in found["values"]]
+        scraped |= {(name, endpoint["port"]) for name in names}
+    offered = {
+        (pod["metadata"]["labels"]["app.kubernetes.io/name"], port["name"])
+        for pod in prod.pods
+        for container in pod["spec"]["containers"]
+        for port in container.get("ports", [])
+        if port["name"] in {"admin", "metrics"}
+    }
+    assert scraped == offered
