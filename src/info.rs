@@ -6,7 +6,7 @@ use std::time::{Duration, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
-use crate::config::Settings;
+use crate::config::{Limits, Settings};
 use crate::games::catalogs;
 use crate::matches::{Clock, SCHEMA};
 use crate::store::{Store, StoreInfo};
@@ -51,24 +51,41 @@ impl Info {
 /// Under the names that the settings have; null for what is not limited.
 fn limits(settings: &Settings) -> Value {
     let time = |time: Duration| humantime::format_duration(time).to_string();
-    let Settings { matches, deadlines, connections, streams, rates, .. } = settings;
+    let Settings { matches, limits, .. } = settings;
+    let Limits { connections, in_flight, deadlines, sizes, streams, rates } = limits;
+    let http2 = connections.http2;
     json!({
         "keep_idle": time(matches.keep_idle),
         "keep_over": time(matches.keep_over),
         "cached_matches": matches.cached_matches,
-        "heartbeat": time(matches.heartbeat),
-        "stream_age": time(matches.stream_age),
         "token_life": time(settings.token_life),
-        "deadline": time(deadlines.default),
-        "max_deadline": time(deadlines.max),
-        "max_request": settings.max_request,
-        "in_flight": settings.in_flight,
+        "drain_delay": time(settings.drain_delay),
         "drain": time(settings.drain),
         "connections": connections.most,
         "preface": time(connections.preface),
         "first_request": time(connections.first_request),
         "write_stall": time(connections.write_stall),
         "connection_age": time(connections.age),
+        "tcp_keepalive": time(connections.tcp_keepalive),
+        "connection_streams": http2.streams,
+        "stream_window": http2.stream_window,
+        "connection_window": http2.connection_window,
+        "max_headers": http2.headers,
+        "max_frame": http2.frame,
+        "send_buffer": http2.send_buffer,
+        "pending_resets": http2.pending_resets,
+        "error_resets": http2.error_resets,
+        "keepalive": time(http2.keepalive),
+        "keepalive_timeout": time(http2.keepalive_timeout),
+        "in_flight": in_flight,
+        "deadline": time(deadlines.default),
+        "max_deadline": time(deadlines.max),
+        "max_request": sizes.request,
+        "max_creation": sizes.creation,
+        "max_answer": sizes.answer,
+        "heartbeat": time(matches.heartbeat),
+        "stream_stall": time(connections.stream_stall),
+        "stream_age": time(matches.stream_age),
         "seat_streams": streams.of_seat,
         "spectators": streams.of_spectators,
         "streams": streams.of_instance,

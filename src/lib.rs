@@ -17,7 +17,7 @@
 //!   of telemetry is [`trace`].
 //!
 //! Beside them stand [`client`], which knows the messages ([`proto`]) and nothing of the server, and
-//! the commands that use it, [`play`], [`probe`] and [`verify`]; and [`simulate`], which knows only the games.
+//! the commands that use it, [`play`], [`probe`] and [`verify`], through [`mod@dial`]; and [`simulate`], which knows only the games.
 //!
 //! # What holds
 //!
@@ -43,6 +43,7 @@ pub mod cli;
 pub mod client;
 pub mod config;
 pub mod connections;
+pub mod dial;
 pub mod games;
 pub mod grpc;
 pub mod info;

@@ -110,9 +110,9 @@ fn run(settings: Settings) -> Result<(), Failure> {
             Ok(std::thread::spawn(move || runtime.block_on(twin.serve())))
         })
         .collect::<Result<_, Failure>>()?;
-    runtime.block_on(app.serve())?;
+    runtime.block_on(app.serve());
     for thread in threads {
-        thread.join().map_err(|_| "a thread panicked")??;
+        thread.join().map_err(|_| "a thread panicked")?;
     }
     runtime.block_on(telemetry.stop());
     runtime.shutdown_background();

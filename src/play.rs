@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -14,9 +14,10 @@ use tokio::task::JoinSet;
 use tonic::Code;
 use uuid::Uuid;
 
-use crate::cli::{PlayArgs, ServerArgs};
-use crate::client::{AtMatch, Client, Followed, Trust, reason};
+use crate::cli::PlayArgs;
+use crate::client::{AtMatch, Client, Followed, reason};
 use crate::config::{Mistakes, text_or_file};
+use crate::dial::dial;
 use crate::games::wire::Wire as _;
 use crate::games::{AnyGame, AnyOptions, IDS, Registered, WithGame, with_game};
 use crate::options;
@@ -33,7 +34,7 @@ pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 /// # Errors
 /// The server's, and those of the file that is written to.
 pub async fn play(args: PlayArgs) -> Result<(), Failure> {
-    let client = client(&args.server)?;
+    let client = with_key(dial(&args.at)?, args.api_key.as_deref())?;
     let log = Log::new(args.record.as_deref())?;
     let table = match &args.join {
         Some(code) => join(&client, code, &args.name).await?,
@@ -49,26 +50,13 @@ pub async fn play(args: PlayArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A client for the server that the command line names.
+/// The client with this API key, if there is one, which may be in a file.
 ///
 /// # Errors
-/// Those of its files, and of what cannot be sent.
-pub fn client(args: &ServerArgs) -> Result<Client, Failure> {
-    let read = |path: &PathBuf| {
-        std::fs::read(path).map_err(|error| format!("{}: {error}", path.display()))
-    };
-    let mut trust = match &args.ca {
-        Some(path) => Trust::only(read(path)?),
-        None => Trust::default(),
-    };
-    if let (Some(certificate), Some(key)) = (&args.cert, &args.key) {
-        trust = trust.showing(read(certificate)?, read(key)?);
-    }
-    let client = Client::trusting(&args.server, &trust)?;
-    Ok(match &args.api_key {
-        Some(key) => client.with_api_key(&text_or_file(key)?)?,
-        None => client,
-    })
+/// The file's, and of what cannot be sent.
+pub(crate) fn with_key(client: Client, key: Option<&str>) -> Result<Client, Failure> {
+    let Some(key) = key else { return Ok(client) };
+    Ok(client.with_api_key(&text_or_file(key)?)?)
 }
 
 /// A match, and the seats of it that are played here.

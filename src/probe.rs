@@ -1,7 +1,6 @@
 //! `parlor probe`: plays a small match at a server again and again, and measures how that goes.
 
 use std::fmt;
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use tokio::time::{Instant, MissedTickBehavior, interval, timeout};
@@ -10,11 +9,11 @@ use tokio_util::sync::CancellationToken;
 use crate::admin::Admin;
 use crate::cli::ProbeArgs;
 use crate::client::{Client, explain};
-use crate::config::{Mistakes, time};
-use crate::play::{self, Failure, Log, Table};
+use crate::dial::dial;
+use crate::play::{Failure, Log, Table, with_key};
 use crate::proto::game_options::Game;
 use crate::proto::{GameOptions, NeonOptions};
-use crate::telemetry::Telemetry;
+use crate::telemetry::only_metrics;
 
 /// What the players of a probe are called.
 const NAME: &str = "probe";
@@ -22,22 +21,18 @@ const NAME: &str = "probe";
 /// Probes as the command line says, until the process is ended.
 ///
 /// # Errors
-/// Those of the command line and of the port for operators. That a match fails is none.
+/// Those of files, and of the port for operators. That a match fails is none.
 pub async fn probe(args: ProbeArgs) -> Result<(), Failure> {
-    let every = time(&args.every).map_err(|error| Mistakes(vec![format!("--every: {error}")]))?;
-    let client = play::client(&args.server)?;
-    let telemetry = Telemetry::only_metrics()?;
-    if let Some(address) = &args.admin_listen {
-        let address = address.parse::<SocketAddr>();
-        let address =
-            address.map_err(|error| Mistakes(vec![format!("--admin-listen: {error}")]))?;
-        let admin = Admin::bind(address).await?;
-        say(format_args!("metrics are at http://{}/metrics", admin.address()));
-        let port = admin.serve(telemetry.scraper(), None, CancellationToken::new());
-        tokio::join!(port, again_and_again(&client, every));
-    } else {
-        again_and_again(&client, every).await;
-    }
+    let client = with_key(dial(&args.at)?, args.api_key.as_deref())?;
+    let scraper = only_metrics()?;
+    let Some(address) = args.admin_listen else {
+        again_and_again(&client, args.every).await;
+        return Ok(());
+    };
+    let admin = Admin::bind(address).await?;
+    say(format_args!("metrics are at http://{}/metrics", admin.address()));
+    let port = admin.serve(scraper, None, CancellationToken::new());
+    tokio::join!(port, again_and_again(&client, args.every));
     Ok(())
 }
 

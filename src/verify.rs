@@ -2,9 +2,9 @@
 
 use crate::cli::VerifyArgs;
 use crate::client::Followed;
+use crate::dial::dial;
 use crate::games::wire::Wire as _;
 use crate::games::{AnyGame, AnyOptions};
-use crate::play;
 use crate::proto;
 use crate::proto::event::Event as EventArm;
 use crate::rules::{BySeat, Entropy, Game as _, Seed, Setup, Viewer};
@@ -32,7 +32,7 @@ pub enum Mismatch {
 /// The server's, or a [`Mismatch`].
 #[expect(clippy::print_stdout, reason = "this is what the command is for")]
 pub async fn verify(args: VerifyArgs) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    let at = play::client(&args.server)?.at(&args.match_id, args.token.as_deref())?;
+    let at = dial(&args.at)?.at(&args.match_id, args.token.as_deref())?;
     let finished = at.get_match().await?;
     let noted = args.commitment.as_deref().map(hex::decode).transpose()?;
     let seat = at.view().await?.seat;

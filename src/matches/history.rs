@@ -17,6 +17,9 @@ use crate::trace::Origin;
 /// The form in which matches are stored. An older form is read for ever; a newer one is refused.
 pub const SCHEMA: u16 = 1;
 
+/// Where every history begins.
+pub(super) const START: Position = Position { version: 0, digest: Digest([0; 16]) };
+
 /// A match at one point of its history.
 #[derive(Debug)]
 pub struct Live<G: Game> {
@@ -29,6 +32,8 @@ pub struct Live<G: Game> {
 /// One step of a match: where it led to, and what happened.
 #[derive(Debug)]
 pub struct Frame<G: Game> {
+    /// Where the match was before the step: two histories can have the same versions.
+    pub before: Position,
     /// The match after the step.
     pub live: Arc<Live<G>>,
     /// What happened, in order.
@@ -66,11 +71,11 @@ impl<G: Game> Frame<G> {
     }
 
     fn first(creation: Arc<Creation<G::Options>>, input: &[u8]) -> Result<Self, Error> {
-        let before = Position { version: 0, digest: Digest([0; 16]) };
-        let position = following(&creation.history_key, before, input);
+        let position = following(&creation.history_key, START, input);
         let mut events = Vec::new();
         let record = Record::create(creation, &mut events)?;
-        Ok(Self { live: Arc::new(Live { position, record }), events, heard: None })
+        let live = Arc::new(Live { position, record });
+        Ok(Self { before: START, live, events, heard: None })
     }
 
     /// This step, if it leads where the log says that it does.
@@ -102,7 +107,8 @@ impl<G: Game> Live<G> {
         let position = following(&self.record.creation.history_key, self.position, bytes);
         let mut events = Vec::new();
         let record = self.record.after(input, &mut events)?;
-        Ok(Frame { live: Arc::new(Live { position, record }), events, heard: None })
+        let live = Arc::new(Live { position, record });
+        Ok(Frame { before: self.position, live, events, heard: None })
     }
 
     /// The match as a snapshot.

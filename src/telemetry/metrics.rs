@@ -13,10 +13,9 @@ use std::hash::{BuildHasher as _, RandomState};
 use std::sync::OnceLock;
 
 use arrayvec::ArrayString;
-use http::Uri;
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::{Meter, MeterProvider as _};
-use opentelemetry_otlp::{MetricExporter, WithExportConfig as _};
+use opentelemetry_otlp::MetricExporter;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::metrics::{PeriodicReader, SdkMeterProvider};
 use prometheus::process_collector::ProcessCollector;
@@ -29,7 +28,8 @@ use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
-use super::{BadExport, EXPORT_TIMEOUT, METRIC};
+use super::{BadExport, METRIC};
+use crate::config::Collector;
 
 /// One metric.
 struct Metric {
@@ -216,6 +216,12 @@ const METRICS: &[Metric] = &[
         text: "Until when our certificate is good, in seconds since 1970 began.",
     },
     Metric {
+        name: "parlor.log.lost",
+        kind: Kind::Count,
+        labels: &[],
+        text: "Log lines that were lost, because nobody read those before them.",
+    },
+    Metric {
         name: "parlor.limits",
         kind: Kind::Value(""),
         labels: &["limit"],
@@ -244,7 +250,10 @@ pub(super) struct Metrics {
 
 impl Metrics {
     /// Collects metrics, to be read, and to be sent to the collector if there is one.
-    pub(super) fn collect(collector: Option<&Uri>, resource: Resource) -> Result<Self, BadExport> {
+    pub(super) fn collect(
+        collector: Option<&Collector>,
+        resource: Resource,
+    ) -> Result<Self, BadExport> {
         let bad = |error: &dyn std::error::Error| BadExport(error.to_string());
         let registry = Registry::new();
         let reader = opentelemetry_prometheus::exporter()
@@ -256,12 +265,8 @@ impl Metrics {
             .with_reader(reader.map_err(|error| bad(&error))?);
         let builder = match collector {
             None => builder,
-            Some(endpoint) => {
-                let exporter = MetricExporter::builder()
-                    .with_tonic()
-                    .with_endpoint(endpoint.to_string())
-                    .with_timeout(EXPORT_TIMEOUT)
-                    .build();
+            Some(collector) => {
+                let exporter = collector.reached_by(MetricExporter::builder().with_tonic()).build();
                 let exporter = exporter.map_err(|error| bad(&error))?;
                 builder.with_reader(PeriodicReader::builder(exporter).build())
             }

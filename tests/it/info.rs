@@ -44,7 +44,7 @@ async fn the_page_says_what_runs_and_nothing_secret() {
     }));
     assert_eq!(page["schema"], parlor::matches::SCHEMA);
     let limits = &page["limits"];
-    assert_eq!(limits["max_request"], 65_536);
+    assert_eq!(limits["max_request"], 16_384);
     assert_eq!(limits["keep_idle"], "1day");
     assert_eq!(limits["seat_rate"], Value::Null, "tests are not held to rates");
 

@@ -94,7 +94,8 @@ const KNOWN_TO_ONE: &[(&str, &str)] = &[
 
 /// Modules that put the layers together.
 const TOP: &[&str] = &[
-    "", "admin", "app", "cli", "config", "info", "options", "play", "probe", "simulate", "verify",
+    "", "admin", "app", "cli", "config", "dial", "info", "options", "play", "probe", "simulate",
+    "verify",
 ];
 
 /// Names that say nothing of what a module is for.

@@ -300,11 +300,16 @@ impl Store for RedisStore {
         let request = request.map(|(scope, id)| keys::request(scope, id)).unwrap_or_default();
         let arguments: [&[u8]; 3] = [version.as_bytes(), digest, request.as_bytes()];
         let loaded = replies::loaded(self.client.run(&LOAD, &keys, &arguments).await?)?;
-        let repeated = loaded.as_ref().is_some_and(|loaded| loaded.answered.is_some());
-        if repeated && self.replicated {
-            // Whoever asks will tell its caller that this is done.
+        if self.replicated && !request.is_empty() {
+            // Whoever asks will tell its caller what came of the request: that it is done, or that it
+            // is refused. A primary that no replica follows may have been replaced.
+            let repeated = loaded.as_ref().is_some_and(|loaded| loaded.answered.is_some());
             let [_, requests] = keys;
-            self.client.run(&CONFIRM, &[requests], &[request.as_bytes()]).await?;
+            let confirmed = self.client.run(&CONFIRM, &[requests], &[request.as_bytes()]).await;
+            confirmed.map_err(|error| match error {
+                StoreError::DurabilityPending(why) if !repeated => StoreError::Failover(why),
+                error => error,
+            })?;
         }
         Ok(loaded)
     }
