@@ -11,7 +11,7 @@ use parlor::proto::game_options::Game;
 use parlor::proto::{NeapolitanOptions, NeonOptions, SubmitActionRequest};
 use parlor::store::{
     Commit, Committed, Entry, Loaded, Log, MatchId, MemoryStore, Position, Result, Store,
-    StoreError, Version, Watch,
+    StoreError, StoreInfo, Version, Watch,
 };
 use tonic::Request;
 use uuid::Uuid;
@@ -131,8 +131,8 @@ impl Store for Lossy {
         self.store.watch(id).await
     }
 
-    fn describe(&self) -> String {
-        self.store.describe()
+    fn info(&self) -> StoreInfo {
+        self.store.info()
     }
 }
 
