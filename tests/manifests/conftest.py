@@ -62,6 +62,6 @@ def deployed(
 
 
 @pytest.fixture(scope="session")
-def failing(prod: Overlay, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
-    """All of production that this machine can run, for tests that break it and make it whole."""
-    yield from run(prod, tmp_path_factory.mktemp("failing"))
+def production(prod: Overlay, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Deployed]:
+    """All of production that this machine can run; tests that break it make it whole again."""
+    yield from run(prod, tmp_path_factory.mktemp("production"))

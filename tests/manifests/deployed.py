@@ -37,6 +37,20 @@ def until(what: str, done: Callable[[], bool]) -> float:
     return time.monotonic() - began
 
 
+def fetched(url: str) -> str:
+    """What is there."""
+    with urllib.request.urlopen(url, timeout=PATIENCE_SECS) as answer:
+        assert answer.status == 200
+        return answer.read().decode()
+
+
+def answers(at: str) -> bool:
+    """Whether something listens there."""
+    host, _, port = at.partition(":")
+    with socket.socket() as caller:
+        return caller.connect_ex((host, int(port))) == 0
+
+
 class Players:
     """All players of a match, as a process that can be made to pause."""
 
@@ -163,12 +177,15 @@ class Pod:
             started = subprocess.Popen(words, stdout=log, stderr=log, env=env | more)
         self._processes[name] = started
 
-    def run(self, name: str, command: list[str] | None = None) -> subprocess.CompletedProcess[str]:
-        """Runs something in a container and waits for its end."""
+    def run(
+        self, name: str, command: list[str] | None = None, told: str = ""
+    ) -> subprocess.CompletedProcess[str]:
+        """Runs something in a container, which is told this, and waits for its end."""
         words, env = self._called(name, command)
         return subprocess.run(
             words,
             env=env,
+            input=told,
             capture_output=True,
             text=True,
             check=False,
@@ -181,8 +198,11 @@ class Pod:
         if "exec" in container[probe]:
             return self.run(name, container[probe]["exec"]["command"]).returncode == 0
         ports = {port["name"]: port["containerPort"] for port in container["ports"]}
-        with socket.socket() as caller:
-            return caller.connect_ex((self.address, ports[container[probe]["tcpSocket"]["port"]])) == 0
+        return answers(f"{self.address}:{ports[container[probe]['tcpSocket']['port']]}")
+
+    def runs(self, name: str) -> bool:
+        """Whether a container was started and has not ended."""
+        return name in self._processes and self._processes[name].poll() is None
 
     def log(self, name: str) -> str:
         """What a container has said."""
@@ -217,6 +237,7 @@ class Deployed:
     def addressed(self, text: str) -> str:
         """The same with addresses in place of the names of pods."""
         text = re.sub(r"\bredis-(\d)\.redis\b", rf"{self._network}.1\1", text)
+        text = text.replace("//parlor:50051", f"//{self._network}.1:50051")
         return text.replace("@redis:", f"@{self._network}.10:")
 
     def _address_of(self, name: str) -> str:
@@ -301,14 +322,35 @@ class Deployed:
         more = {"PARLOR_LISTEN": f"{address}:50051", "PARLOR_ADMIN_LISTEN": f"{address}:9464"}
         # The collector of traces is not here.
         self.parlor.start("parlor", [str(PARLOR)], **more)
-        until("the instance listens", lambda: "try next" in self.parlor.log("parlor"))
+        until("the instance starts", lambda: self._has_started() or not self.parlor.runs("parlor"))
+        assert self._has_started(), self.parlor.log("parlor")
+
+    def _has_started(self) -> bool:
+        return "try next" in self.parlor.log("parlor")
+
+    def start_probe(self) -> str:
+        """Starts who plays where nobody does, and gives where it shows how that goes."""
+        spec = self.overlay.one("Deployment", "parlor-probe")["spec"]["template"]["spec"]
+        pod = Pod(self, "parlor-probe", f"{self._network}.2", spec)
+        self._others.append(pod)
+        (container,) = spec["containers"]
+        at = f"{pod.address}:9464"
+        pod.start("probe", [str(PARLOR), *container["args"]], PARLOR_ADMIN_LISTEN=at)
+        until("the probe listens", lambda: "metrics are at" in pod.log("probe"))
+        return at
+
+    def start_exporters(self) -> list[str]:
+        """Starts what shows the metrics of every Redis, and gives where."""
+        for pod in self.redis:
+            at = f"{pod.address}:9121"
+            if not pod.runs("exporter"):
+                pod.start("exporter", ["prometheus-redis-exporter", "-web.listen-address", at])
+            until("the exporter listens", lambda at=at: answers(at))
+        return [f"{pod.address}:9121" for pod in self.redis]
 
     def look(self, path: str) -> str:
         """What the port for operators says."""
-        url = f"http://{self.parlor.address}:9464{path}"
-        with urllib.request.urlopen(url, timeout=PATIENCE_SECS) as answer:
-            assert answer.status == 200
-            return answer.read().decode()
+        return fetched(f"http://{self.parlor.address}:9464{path}")
 
     def count(self, metric: str) -> float:
         """The sum of a metric over all its labels."""

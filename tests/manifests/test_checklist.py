@@ -438,9 +438,17 @@ def test_the_users_of_redis_may_do_what_the_readme_says_and_no_more(
         rf"^user parlor on #\w{{64}} {re.escape(at_sentinels)}$", users, re.MULTILINE
     )
     assert "user default off\n" in users
+    mounted = {
+        volume.get("secret", {}).get("secretName")
+        for pod in Overlay("prod").pods
+        for volume in pod["spec"]["volumes"]
+    }
+    assert "redis-operator" in secrets_of("prod"), "for people"
+    assert "redis-operator" not in mounted, "and for no pod"
     # Whoever may be anyone may know nothing that is secret.
     for file in ("users.acl", "sentinels.acl"):
         (probe,) = re.findall(r"^user probe .*$", secrets_of("prod")["redis"][file], re.MULTILINE)
         assert "-@all" in probe
         assert "~" not in probe
-        assert set(re.findall(r"\+(\S+)", probe)) <= {"ping", "info", "sentinel|master"}
+        may = {"ping", "info", "client|setname", "latency|latest", "sentinel|master"}
+        assert set(re.findall(r"\+(\S+)", probe)) <= may

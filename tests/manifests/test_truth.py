@@ -59,3 +59,14 @@ def test_the_probe_of_redis_may_do_nothing_else(deployed: Deployed) -> None:
             command = ["redis-cli", "-h", pod.address, "-p", port, *as_probe]
             command += [*deployed.tls_of("redis-mtls"), *words]
             assert "NOPERM" in pod.run("redis", command).stdout, words
+
+
+def test_operators_ask_redis_and_sentinels_with_their_password(deployed: Deployed) -> None:
+    if not deployed.has_sentinels:
+        return
+    password = deployed.secrets["redis-operator"]["password"]
+    for pod in deployed.redis:
+        for port, words in (("6379", ["config", "get", "dir"]), ("26379", ["sentinel", "masters"])):
+            command = ["sh", "/etc/redis/operate", "-p", port, *words]
+            said = pod.run("redis", command, password + "\n").stdout
+            assert "dir" in said or "parlor" in said, said
