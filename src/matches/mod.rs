@@ -25,6 +25,7 @@ mod join;
 mod join_code;
 mod reader;
 mod record;
+mod stored;
 mod submit;
 mod uncut;
 mod view;

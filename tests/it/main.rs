@@ -19,17 +19,20 @@ mod redis_faults;
 mod redis_server;
 mod redis_topologies;
 mod secrets;
+mod seeded;
 mod simulate;
 mod simulation;
 mod stopping;
 mod store_contract;
 mod store_down;
+mod stored_forms;
 mod stream_limits;
 mod streams;
 mod tls;
 mod topologies;
 mod traces;
 mod verification;
+mod versions;
 
 use std::time::Duration;
 
