@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from types import SimpleNamespace
 
+from google.protobuf.text_format import MessageToString
+
 from parlor_client.findings import Finding, Report, Rule
 from parlor_client.recording import Recording, Viewer
 from parlor_client.stubs import matches as m
@@ -273,6 +275,9 @@ class History:
 
     def _check_reads(self) -> None:
         """Whatever is read is as new as all that was acknowledged before."""
+        if self._may_forget:
+            # A primary that does not know yet that it was replaced shows what it has.
+            return
         acknowledged = [(action.answers[0].at, action.version) for action in self._acted.values()]
         for viewer in self._viewers:
             for asked, version in reads(viewer):
@@ -352,4 +357,5 @@ def agree(one: Frame, other: Frame) -> bool:
 
 def shown(frame: Frame) -> str:
     """What a viewer was told, for people."""
-    return f"{frame.line.kind} {frame.events} {frame.view}"
+    told = [*(frame.events or ()), frame.view]
+    return f"{frame.line.kind} {[MessageToString(message, as_one_line=True) for message in told]}"
