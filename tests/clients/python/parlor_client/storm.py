@@ -76,8 +76,7 @@ class Storm:
                 self._crowd.stop()
             ends = [asyncio.wrap_future(future) for future in self._playing]
             await asyncio.wait_for(asyncio.gather(*ends), END_SECS)
-        errors = [] if self._scene.may_forget else self._scene.errors()
-        return self._judge(folder, faults, struck, errors, began)
+        return self._judge(folder, faults, struck, began)
 
     async def _accepted(self, count: int) -> None:
         """Waits until so many actions were accepted, or none for long."""
@@ -106,12 +105,7 @@ class Storm:
         return [task.result() for task in striking]
 
     def _judge(
-        self,
-        folder: Path,
-        faults: list[Fault],
-        struck: list[Struck],
-        errors: list[str],
-        began: float,
+        self, folder: Path, faults: list[Fault], struck: list[Struck], began: float
     ) -> Account:
         matches = sorted(path.parent for path in folder.glob(f"*/{recording.SUMMARY}"))
         report, traces = self._crowd.judge(matches, may_forget=self._scene.may_forget)
@@ -123,7 +117,7 @@ class Storm:
             occurred=Counter(one.kind for one in struck if traces.effect(one)),
             resumed=sum(traces.breaks(one) for one in struck if one.kind == Kind.KILL),
             report=report,
-            errors=errors,
+            errors=self._scene.errors(),
         )
 
 
