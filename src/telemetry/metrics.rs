@@ -29,7 +29,7 @@ use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
 use super::{BadExport, METRIC};
-use crate::config::Settings;
+use crate::config::Collector;
 
 /// One metric.
 struct Metric {
@@ -186,6 +186,18 @@ const METRICS: &[Metric] = &[
         text: "Changes of watched matches heard of: by announcement, or only by looking (missed).",
     },
     Metric {
+        name: "parlor.probe.matches",
+        kind: Kind::Count,
+        labels: &["result"],
+        text: "Matches that a probe has begun, by how they went: finished, failed, late.",
+    },
+    Metric {
+        name: "parlor.probe.duration",
+        kind: SHORT,
+        labels: &[],
+        text: "How long the matches of a probe took that were finished.",
+    },
+    Metric {
         name: "parlor.panics",
         kind: Kind::Count,
         labels: &["where"],
@@ -238,7 +250,10 @@ pub(super) struct Metrics {
 
 impl Metrics {
     /// Collects metrics, to be read, and to be sent to the collector if there is one.
-    pub(super) fn collect(settings: &Settings, resource: Resource) -> Result<Self, BadExport> {
+    pub(super) fn collect(
+        collector: Option<&Collector>,
+        resource: Resource,
+    ) -> Result<Self, BadExport> {
         let bad = |error: &dyn std::error::Error| BadExport(error.to_string());
         let registry = Registry::new();
         let reader = opentelemetry_prometheus::exporter()
@@ -248,7 +263,7 @@ impl Metrics {
         let builder = SdkMeterProvider::builder()
             .with_resource(resource)
             .with_reader(reader.map_err(|error| bad(&error))?);
-        let builder = match &settings.collector {
+        let builder = match collector {
             None => builder,
             Some(collector) => {
                 let exporter = collector.reached_by(MetricExporter::builder().with_tonic()).build();

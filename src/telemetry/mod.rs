@@ -58,7 +58,8 @@ impl Telemetry {
             .map(|collector| spans::exporter(collector, settings.trace_sampling, resource()));
         let traces = export.transpose()?;
         let wanted = settings.collector.is_some() || settings.admin_listen.is_some();
-        let metrics = wanted.then(|| Metrics::collect(settings, resource())).transpose()?;
+        let collect = || Metrics::collect(settings.collector.as_ref(), resource());
+        let metrics = wanted.then(collect).transpose()?;
         let (written, lines) = lines::layer(settings);
         let subscriber = tracing_subscriber::registry()
             .with(written)
@@ -74,7 +75,7 @@ impl Telemetry {
 
     /// What reads the metrics; without any, there is nothing to read.
     pub fn scraper(&self) -> Scraper {
-        Scraper(self.metrics.clone().map(|metrics| (metrics, self.lines.lost())))
+        Scraper(self.metrics.clone().map(|metrics| (metrics, Some(self.lines.lost()))))
     }
 
     /// Sends and writes what was recorded last, for no longer than a collector that works needs.
@@ -96,15 +97,28 @@ impl Telemetry {
     }
 }
 
-/// Reads the metrics of this process.
+/// Begins with metrics alone, for whoever reads them. Only the first call in a process counts.
+///
+/// # Errors
+/// [`BadExport`].
+pub fn only_metrics() -> Result<Scraper, BadExport> {
+    let metrics = Metrics::collect(None, resource())?;
+    let _ = tracing_subscriber::registry().with(metrics.layer()).try_init();
+    Ok(Scraper(Some((metrics, None))))
+}
+
+/// Reads the metrics of this process, after those lines of its log that were lost are measured, if it
+/// has one.
 #[derive(Clone, Debug, Default)]
-pub struct Scraper(Option<(Metrics, LostLines)>);
+pub struct Scraper(Option<(Metrics, Option<LostLines>)>);
 
 impl Scraper {
     /// All metrics as they are now, in the text format of Prometheus.
     pub fn text(&self) -> String {
         let Some((metrics, lost)) = &self.0 else { return String::new() };
-        lost.measure();
+        if let Some(lost) = lost {
+            lost.measure();
+        }
         metrics.text()
     }
 }

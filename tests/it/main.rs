@@ -22,6 +22,7 @@ mod process;
 mod redis_faults;
 mod redis_server;
 mod redis_topologies;
+mod refused_tokens;
 mod requests;
 mod secrets;
 mod simulate;
