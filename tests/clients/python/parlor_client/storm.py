@@ -145,14 +145,11 @@ def arguments() -> argparse.Namespace:
     add("--calm", type=int, default=mild.calm, help="actions to accept before the first fault")
     add("--faults", type=int, default=mild.faults, help="faults for a seed")
     add("--rate", type=float, default=0, help="fail below so many actions/s before faults")
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--topology", choices=TOPOLOGIES, default="single", help="of our own servers")
-    where.add_argument(
-        "--servers",
-        help="host:port,… of servers that run, with --rate-limits off: only connections of clients "
-        "are struck",
-    )
     add("--json", action="store_true", help="a line of JSON for each seed")
+    where = parser.add_mutually_exclusive_group()
+    add = where.add_argument
+    add("--topology", choices=TOPOLOGIES, default="single", help="how Redis is run")
+    add("--servers", help="host:port,… of servers that run, with --rate-limits off")
     return parser.parse_args()
 
 
