@@ -10,6 +10,7 @@ mod connections;
 mod durability;
 mod forks;
 mod instance;
+mod keeping;
 mod layers;
 mod metrics;
 mod overload;
