@@ -14,6 +14,7 @@ pub use self::lag::measure_lag;
 use self::metrics::Metrics;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SdkTracerProvider;
+use tracing_subscriber::Layer as _;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
@@ -52,20 +53,18 @@ impl Telemetry {
     /// [`BadExport`], when the collector's address cannot be used. Whether the collector is there
     /// plays no part.
     pub fn start(settings: &Settings) -> Result<Self, BadExport> {
-        let export = settings
-            .otlp_endpoint
-            .as_ref()
-            .map(|endpoint| spans::exporter(endpoint, settings.trace_sampling, resource()));
-        let traces = export.transpose()?;
+        let endpoint = settings.otlp_endpoint.as_ref();
+        let traces = endpoint.map(|endpoint| spans::exporter(endpoint, resource())).transpose()?;
         let wanted = settings.otlp_endpoint.is_some() || settings.admin_listen.is_some();
         let metrics = wanted.then(|| Metrics::collect(settings, resource())).transpose()?;
-        let subscriber = tracing_subscriber::registry()
-            .with(lines::layer(settings))
-            .with(traces.as_ref().map(spans::layer))
-            .with(metrics.as_ref().map(Metrics::layer));
-        let _ = subscriber.try_init();
+        // Not as options: one that is none would want every span and event that there is, and so
+        // have them made for nobody.
+        let mut layers = vec![lines::layer(settings).boxed()];
+        layers.extend(traces.as_ref().map(|traces| spans::layer(traces).boxed()));
+        layers.extend(metrics.as_ref().map(|metrics| metrics.layer().boxed()));
+        let _ = tracing_subscriber::registry().with(layers).try_init();
         if traces.is_some() {
-            spans::install();
+            spans::install(settings.trace_sampling);
         }
         introduce(settings);
         Ok(Self { traces, metrics })

@@ -273,7 +273,8 @@ fn words() -> BTreeSet<String> {
     let others = "grpc parlor.v1.MatchService Ok OK redis claim create load commit log ok failed \
         memory shared per-core done repeated conflict stale here elsewhere heard missed match_over \
         left commands announcements ERROR INVALID_ARGUMENT NOT_FOUND PERMISSION_DENIED \
-        FAILED_PRECONDITION OUT_OF_RANGE UNAUTHENTICATED";
+        FAILED_PRECONDITION OUT_OF_RANGE UNAUTHENTICATED missing invalid expired scope revoked \
+        in_flight connections streams spectators seat_streams";
     words.extend(others.split_whitespace().map(str::to_owned));
     words
 }
