@@ -7,9 +7,9 @@
 -- The channel is no key: while a slot moves from node to node, a cluster refuses keys that are not all
 -- there, and a channel never is.
 --
--- To let the keys live on costs as much as all else together, so that is done only once a sixteenth of
--- their time has passed, or when that time becomes shorter. The requests stand for all: they are the
--- last key to be made, and all live equally long.
+-- To let the keys live on is half of all commands that a replica and the append-only file get, so
+-- that is done only once a sixteenth of their time has passed, or when that time becomes shorter. The
+-- requests stand for all: they are the last key to be made, and all live equally long.
 --
 -- A script is atomic but not transactional: what it wrote stays when a later command fails. So all
 -- that can be wrong is looked at first, and the first write is the one that a full or read-only
