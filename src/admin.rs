@@ -1,4 +1,4 @@
-//! The port for operators: metrics, and whether this process lives and takes calls, over HTTP.
+//! The port for operators: metrics, what runs here, and whether it lives and takes calls, over HTTP.
 //!
 //! It is for a network of its own: it asks nobody who they are, and limits nothing.
 
@@ -11,6 +11,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::StartError;
+use crate::info::Info;
 use crate::telemetry::Scraper;
 
 /// The port, bound, not yet serving.
@@ -39,8 +40,9 @@ impl Admin {
         self.address
     }
 
-    /// Serves until the process ends; not ready any more once it was told to stop.
-    pub async fn serve(self, scraper: Scraper, stop: CancellationToken) {
+    /// Serves until the process ends, what runs here if there is something to say of it; not ready
+    /// any more once the process was told to stop.
+    pub async fn serve(self, scraper: Scraper, info: Option<Info>, stop: CancellationToken) {
         let metrics = move || {
             let text = scraper.text();
             async { ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text) }
@@ -49,10 +51,17 @@ impl Admin {
             let stopping = stop.is_cancelled();
             async move { if stopping { (StatusCode::SERVICE_UNAVAILABLE, "stopping\n") } else { OK } }
         };
-        let routes = Router::new()
+        let mut routes = Router::new()
             .route("/metrics", get(metrics))
             .route("/livez", get(|| async { OK }))
             .route("/readyz", get(ready));
+        if let Some(info) = info {
+            let page = move || {
+                let page = info.page().to_string();
+                async { ([(header::CONTENT_TYPE, "application/json")], page) }
+            };
+            routes = routes.route("/info", get(page));
+        }
         if let Err(error) = axum::serve(self.listener, routes).await {
             tracing::error!(%error, "the port for operators serves no more");
         }

@@ -23,6 +23,7 @@ fn main() -> ExitCode {
     match cli.command {
         None => serve(&cli.serve),
         Some(Command::Play(args)) => call(parlor::play::play(args)),
+        Some(Command::Probe(args)) => call(parlor::probe::probe(args)),
         Some(Command::Verify(args)) => call(parlor::verify::verify(args)),
         Some(Command::Simulate(args)) => simulate(&args),
     }
@@ -86,14 +87,17 @@ fn run(settings: Settings) -> Result<(), Failure> {
         None => None,
     };
     let app = runtime.block_on(App::build(settings))?;
+    // Before anybody is told that it runs, and might want it to stop.
+    let told_to_stop = runtime.block_on(async { stop_signals() })?;
     greet(&app, admin.as_ref());
     runtime.spawn(measure_lag());
     let stop = app.stopper();
     if let Some(admin) = admin {
-        runtime.spawn(admin.serve(telemetry.scraper(), stop.clone()));
+        let info = Some(app.info().clone());
+        runtime.spawn(admin.serve(telemetry.scraper(), info, stop.clone()));
     }
     runtime.spawn(async move {
-        wait_for_signal().await;
+        told_to_stop.await;
         stop.cancel();
     });
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -106,9 +110,9 @@ fn run(settings: Settings) -> Result<(), Failure> {
             Ok(std::thread::spawn(move || runtime.block_on(twin.serve())))
         })
         .collect::<Result<_, Failure>>()?;
-    runtime.block_on(app.serve())?;
+    runtime.block_on(app.serve());
     for thread in threads {
-        thread.join().map_err(|_| "a thread panicked")??;
+        thread.join().map_err(|_| "a thread panicked")?;
     }
     runtime.block_on(telemetry.stop());
     runtime.shutdown_background();
@@ -124,25 +128,25 @@ fn runtime(shape: RuntimeShape) -> std::io::Result<Runtime> {
     .build()
 }
 
-async fn wait_for_signal() {
+/// Takes the signals that tell a process to stop, from now on; ends with the first. Must be called
+/// within a runtime.
+fn stop_signals() -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
-    let terminate = async {
-        match signal(SignalKind::terminate()) {
-            Ok(mut signal) => signal.recv().await,
-            Err(_) => std::future::pending().await,
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
         }
-    };
-    tokio::select! {
-        _ = terminate => {}
-        _ = tokio::signal::ctrl_c() => {}
-    }
+    })
 }
 
 /// Says where it listens, what the store is, and what to try next.
 #[expect(clippy::print_stdout, reason = "this is what a newcomer reads first")]
 fn greet(app: &App, admin: Option<&Admin>) {
     println!("parlor {} listens on {}", env!("CARGO_PKG_VERSION"), app.address());
-    println!("matches are kept: {}", app.store());
+    println!("matches are kept: {}", app.info().store());
     if let Some(admin) = admin {
         println!("metrics are at http://{}/metrics", admin.address());
     }

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use super::Failure;
 
 /// A process that ends with this.
-pub struct Process(Child);
+pub struct Process(pub Child);
 
 impl Drop for Process {
     fn drop(&mut self) {

@@ -16,6 +16,7 @@ use std::time::Duration;
 use governor::clock::{Clock as _, DefaultClock};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use quick_cache::sync::Cache;
+use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 use tonic::Status;
 
 use super::errors::Fault;
@@ -41,6 +42,18 @@ impl Rate {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a rate, as in 10/s, 10/s:20 with so many at once, or 10/min")]
 pub struct BadRate;
+
+/// After how long there may be one more, and how many at once.
+impl Serialize for Rate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(quota) = self;
+        let mut fields = serializer.serialize_struct("Rate", 2)?;
+        let every = humantime::format_duration(quota.replenish_interval()).to_string();
+        fields.serialize_field("every", &every)?;
+        fields.serialize_field("at_once", &quota.burst_size())?;
+        fields.end()
+    }
+}
 
 impl FromStr for Rate {
     type Err = BadRate;

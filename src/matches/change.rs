@@ -3,19 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sha2::{Digest as _, Sha256};
 use tokio::time::Instant;
 use tracing::Instrument as _;
 
 use super::history::{Frame, Heard, Live, loaded};
-use super::jitter::back_off;
 use super::record::Input;
 use super::uncut::Uncut;
 use super::{Caller, Error, Event, Matches, Record, State};
 use crate::rules::{Game, Viewer};
 use crate::store::{
-    Answered, Commit, Committed, Digest, Loaded, MatchId, Request, Result as StoreResult,
-    StoreError, Version,
+    Answered, Commit, Committed, Loaded, MatchId, Request, Result as StoreResult, StoreError,
+    Version,
 };
 use crate::trace;
 
@@ -33,7 +31,8 @@ pub(super) const PAGE: usize = 64;
 pub struct Answer<G: Game> {
     /// The step that it made.
     pub frame: Arc<Frame<G>>,
-    /// Whether it had been made before, for the same request.
+    /// Whether it had been made before the store was asked for it, or may have been: at most one
+    /// answer to a request says that it had not.
     pub replayed: bool,
 }
 
@@ -56,7 +55,7 @@ impl<G: Game> Matches<G> {
     pub(super) async fn current(&self, id: MatchId) -> Result<Arc<Live<G>>, Error> {
         let known = self.inner.cache.get(&id);
         let position = known.as_ref().map(|live| live.position);
-        let Some(found) = asked(|| self.inner.store.load(id, position, None)).await? else {
+        let Some(found) = self.asked(|| self.inner.store.load(id, position, None)).await? else {
             self.inner.cache.remove(&id);
             return Err(Error::NotFound);
         };
@@ -134,24 +133,22 @@ impl<G: Game> Matches<G> {
                 keep: self.keep(&frame.live.record),
             };
             self.inner.readers.expect(id, frame.live.position, trace::origin());
-            let settled = settled(|| self.inner.store.commit(id, commit.clone())).await;
-            let result = settled.as_ref().map_or("failed", |(committed, _)| named(committed));
+            let committed = self.asked(|| self.inner.store.commit(id, commit.clone())).await;
+            let result = committed.as_ref().map_or("failed", named);
             tracing::info!(name: "parlor.commits", target: "metric", result);
-            let (committed, asked_before) = settled?;
-            match committed {
+            match committed? {
                 Committed::Done => return Ok(self.committed(id, &decided, frame)),
+                // Where an answer got lost on its way to us this may have been our own try, but as
+                // well one at another instance, which may say so.
                 Committed::Repeated(answered) => {
-                    let repeat = self.repeat(id, request, answered, reused).await?;
-                    // The answer that got lost on its way to us was the first one.
-                    return Ok(Answer { replayed: !asked_before, ..repeat });
+                    return self.repeat(id, request, answered, reused).await;
                 }
                 Committed::Conflict => {
                     retries("conflict");
-                    back_off(attempt).await;
+                    self.inner.jitter.back_off(attempt).await;
                 }
                 Committed::Forked => {
-                    tracing::info!(name: "parlor.forks", target: "metric", found = "writer");
-                    tracing::error!(match_id = %id, version = live.position.version, "history forked");
+                    forked(id, live.position.version, "writer");
                     self.inner.cache.remove(&id);
                     return Err(Error::Forked);
                 }
@@ -173,7 +170,7 @@ impl<G: Game> Matches<G> {
     ) -> Result<(Arc<Live<G>>, Option<Answered>), Error> {
         let position = known.as_ref().map(|live| live.position);
         let key = Some((request.scope, request.id));
-        let found = asked(|| self.inner.store.load(id, position, key)).await?;
+        let found = self.asked(|| self.inner.store.load(id, position, key)).await?;
         let found = found.ok_or(Error::NotFound)?;
         let answered = found.answered;
         Ok((self.remember(id, found, known)?, answered))
@@ -201,6 +198,12 @@ impl<G: Game> Matches<G> {
             return Err(reused);
         }
         let frame = self.replay(id, answered.version).await?;
+        // Meanwhile the store may have lost it, and have another change at its version.
+        let (_, still) = self.load_for(id, &request, self.inner.cache.get(&id)).await?;
+        if still != Some(answered) {
+            forked(id, answered.version, "writer");
+            return Err(Error::Forked);
+        }
         Ok(Answer { frame: Arc::new(frame), replayed: true })
     }
 
@@ -209,7 +212,7 @@ impl<G: Game> Matches<G> {
         let mut frame: Option<Frame<G>> = None;
         loop {
             let after = frame.as_ref().map_or(0, |frame| frame.live.position.version);
-            let log = asked(|| self.inner.store.log(id, after, PAGE)).await?;
+            let log = self.asked(|| self.inner.store.log(id, after, PAGE)).await?;
             let entries = log.ok_or(Error::NotFound)?.entries;
             if entries.is_empty() {
                 // The log ends before a version that once was.
@@ -226,6 +229,28 @@ impl<G: Game> Matches<G> {
                 frame = Some(next);
             }
         }
+    }
+
+    /// Asks the store something that can be asked again, until it answers.
+    ///
+    /// Once a try may have been heard, the outcome is unknown until there is an answer, whatever later
+    /// tries run into.
+    pub(super) async fn asked<T, F: Future<Output = StoreResult<T>>>(
+        &self,
+        question: impl Fn() -> F,
+    ) -> StoreResult<T> {
+        let mut unknown = None;
+        for attempt in 0..QUESTIONS {
+            match question().await {
+                Ok(answer) => return Ok(answer),
+                Err(error @ StoreError::OutcomeUnknown(_)) => unknown = Some(error),
+                // This says more: it was heard.
+                Err(error @ StoreError::DurabilityPending(_)) => return Err(error),
+                Err(error) if unknown.is_none() => return Err(error),
+                Err(_) => self.inner.jitter.back_off(attempt).await,
+            }
+        }
+        Err(unknown.unwrap_or_else(|| StoreError::Unavailable("never asked".to_owned())))
     }
 
     /// For how long the match is to be kept.
@@ -257,6 +282,12 @@ fn count<G: Game>(input: &Input<G>, frame: &Frame<G>) {
     }
 }
 
+/// Says that the store has lost this version, to those who operate the service, and who found out.
+pub(super) fn forked(id: MatchId, version: Version, found: &'static str) {
+    tracing::error!(match_id = %id, version, "history forked");
+    tracing::info!(name: "parlor.forks", target: "metric", found);
+}
+
 /// Counts a change that is decided anew.
 fn retries(because: &str) {
     tracing::info!(name: "parlor.change.retries", target: "metric", because);
@@ -270,41 +301,4 @@ fn named(committed: &Committed) -> &'static str {
         Committed::Forked => "forked",
         Committed::Gone => "gone",
     }
-}
-
-/// Asks the store something that can be asked again, until it answers.
-pub(super) async fn asked<T, F: Future<Output = StoreResult<T>>>(
-    question: impl Fn() -> F,
-) -> StoreResult<T> {
-    settled(question).await.map(|(answer, _)| answer)
-}
-
-/// Asks the store for something that can be asked for again, until it answers; says whether an
-/// earlier try may have been heard.
-///
-/// Once a try may have been heard, the outcome is unknown until there is an answer, whatever later
-/// tries run into.
-async fn settled<T, F: Future<Output = StoreResult<T>>>(
-    question: impl Fn() -> F,
-) -> StoreResult<(T, bool)> {
-    let mut unknown = None;
-    for attempt in 0..QUESTIONS {
-        match question().await {
-            Ok(answer) => return Ok((answer, unknown.is_some())),
-            Err(error @ StoreError::OutcomeUnknown(_)) => unknown = Some(error),
-            // This says more: it was heard.
-            Err(error @ StoreError::DurabilityPending(_)) => return Err(error),
-            Err(error) if unknown.is_none() => return Err(error),
-            Err(_) => back_off(attempt).await,
-        }
-    }
-    Err(unknown.unwrap_or_else(|| StoreError::Unavailable("never asked".to_owned())))
-}
-
-/// Stands for what a request asks.
-pub(super) fn digest_of(asked: &[u8]) -> Digest {
-    let hash = Sha256::digest(asked);
-    let mut digest = [0; 16];
-    digest.copy_from_slice(&hash[..16]);
-    Digest(digest)
 }

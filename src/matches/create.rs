@@ -2,17 +2,16 @@
 
 use std::sync::Arc;
 
-use rand::TryRng as _;
-use rand::rngs::SysRng;
 use serde::{Deserialize, Serialize};
 use tracing::field::Empty;
 use tracing::{Instrument as _, Span};
 use uuid::Uuid;
 
-use super::change::{Answer, asked, digest_of};
-use super::history::{Frame, decode, encode};
+use super::chance::bytes;
+use super::change::Answer;
+use super::history::Frame;
 use super::uncut::Uncut;
-use super::{Creation, Error, JoinCode, Matches, Player, Visibility};
+use super::{Creation, Error, JoinCode, Matches, Player, Visibility, stored};
 use crate::rules::{BySeat, Entropy, Game, Seat, Seed, Setup};
 use crate::store::{Digest, Entry, MatchId};
 
@@ -85,12 +84,13 @@ impl<G: Game> Matches<G> {
         request: Create<G::Options>,
         setup: Setup<G::Options>,
     ) -> Result<Created<G>, Error> {
-        let digest = digest_of(&encode(&request)?);
-        let claim = encode(&Claim { digest, join_code: JoinCode::random() })?;
+        let digest = stored::digest_of(&request)?;
+        let join_code = JoinCode::random(&*self.inner.chance);
+        let claim = stored::write(&Claim { digest, join_code })?;
         let key = format!("{}:{}", request.principal, request.request_id);
         let keep = self.inner.settings.keep_idle;
-        let claim = asked(|| self.inner.store.claim(&key, claim.clone(), keep)).await?;
-        let claim: Claim = decode(&claim)?;
+        let claim = self.asked(|| self.inner.store.claim(&key, claim.clone(), keep)).await?;
+        let claim: Claim = stored::read(&claim)?;
         if claim.digest != digest {
             return Err(Error::RequestIdReused);
         }
@@ -102,7 +102,8 @@ impl<G: Game> Matches<G> {
         let (frame, input) = rules.in_scope(|| Frame::create(creation))?;
         let first = Entry { position: frame.live.position, input };
         let snapshot = frame.live.snapshot()?;
-        let is_new = asked(|| self.inner.store.create(id, first.clone(), snapshot.clone(), keep));
+        let is_new =
+            self.asked(|| self.inner.store.create(id, first.clone(), snapshot.clone(), keep));
         if is_new.await? {
             let game = G::catalog(frame.live.record.creation.setup.options()).id;
             tracing::info!(name: "parlor.matches.created", target: "metric", game);
@@ -132,15 +133,9 @@ impl<G: Game> Matches<G> {
             visibility: request.visibility,
             join_code,
             created_at,
-            secret: Seed::new(random_bytes()),
-            history_key: random_bytes(),
+            secret: Seed::new(bytes(&*self.inner.chance)),
+            history_key: bytes(&*self.inner.chance),
             players: request.seats.map(seated),
         }
     }
-}
-
-fn random_bytes() -> [u8; 32] {
-    let mut bytes = [0; 32];
-    SysRng.try_fill_bytes(&mut bytes).expect("the operating system gives randomness");
-    bytes
 }

@@ -4,18 +4,17 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use hmac::{Hmac, KeyInit as _, Mac as _};
-use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 use tokio::time::Instant;
 
 use super::record::Input;
-use super::{Creation, Error, Event, Record};
+use super::{Creation, Error, Event, Record, stored};
 use crate::rules::Game;
 use crate::store::{Digest, Entry, Loaded, Position};
 use crate::trace::Origin;
 
-/// The form in which matches are stored. An older form is read for ever; a newer one is refused.
-const SCHEMA: u16 = 1;
+/// Where every history begins.
+pub(super) const START: Position = Position { version: 0, digest: Digest([0; 16]) };
 
 /// A match at one point of its history.
 #[derive(Debug)]
@@ -29,6 +28,8 @@ pub struct Live<G: Game> {
 /// One step of a match: where it led to, and what happened.
 #[derive(Debug)]
 pub struct Frame<G: Game> {
+    /// Where the match was before the step: two histories can have the same versions.
+    pub before: Position,
     /// The match after the step.
     pub live: Arc<Live<G>>,
     /// What happened, in order.
@@ -53,24 +54,24 @@ impl<G: Game> Frame<G> {
     /// A new match.
     pub(super) fn create(creation: Creation<G::Options>) -> Result<(Self, Bytes), Error> {
         let creation = Arc::new(creation);
-        let input = encode(&Input::<G>::Create(Arc::clone(&creation)))?;
+        let input = stored::write(&Input::<G>::Create(Arc::clone(&creation)))?;
         Ok((Self::first(creation, &input)?, input))
     }
 
     /// The first step, as the log has it.
     pub(super) fn read_first(entry: &Entry) -> Result<Self, Error> {
-        let Input::Create(creation) = decode::<Input<G>>(&entry.input)? else {
+        let Input::Create(creation) = stored::read::<Input<G>>(&entry.input)? else {
             return Err(Error::Corrupt("the log does not begin with a creation".to_owned()));
         };
         Self::first(creation, &entry.input)?.at(entry)
     }
 
     fn first(creation: Arc<Creation<G::Options>>, input: &[u8]) -> Result<Self, Error> {
-        let before = Position { version: 0, digest: Digest([0; 16]) };
-        let position = following(&creation.history_key, before, input);
+        let position = following(&creation.history_key, START, input);
         let mut events = Vec::new();
         let record = Record::create(creation, &mut events)?;
-        Ok(Self { live: Arc::new(Live { position, record }), events, heard: None })
+        let live = Arc::new(Live { position, record });
+        Ok(Self { before: START, live, events, heard: None })
     }
 
     /// This step, if it leads where the log says that it does.
@@ -82,7 +83,7 @@ impl<G: Game> Frame<G> {
 impl<G: Game> Live<G> {
     /// The step that this input makes, and the input as the log is to have it.
     pub(super) fn next(&self, input: &Input<G>) -> Result<(Frame<G>, Bytes), Error> {
-        let bytes = encode(input)?;
+        let bytes = stored::write(input)?;
         Ok((self.step(input, &bytes)?, bytes))
     }
 
@@ -95,29 +96,25 @@ impl<G: Game> Live<G> {
         if expected != entry.position {
             return Err(Error::Forked);
         }
-        self.step(&decode(&entry.input)?, &entry.input)
+        self.step(&stored::read(&entry.input)?, &entry.input)
     }
 
     fn step(&self, input: &Input<G>, bytes: &[u8]) -> Result<Frame<G>, Error> {
         let position = following(&self.record.creation.history_key, self.position, bytes);
         let mut events = Vec::new();
         let record = self.record.after(input, &mut events)?;
-        Ok(Frame { live: Arc::new(Live { position, record }), events, heard: None })
+        let live = Arc::new(Live { position, record });
+        Ok(Frame { before: self.position, live, events, heard: None })
     }
 
     /// The match as a snapshot.
     pub(super) fn snapshot(&self) -> Result<Bytes, Error> {
-        encode(&Snapshot { schema: SCHEMA, record: &self.record })
+        stored::write(&self.record)
     }
 
     /// The match as the store has it, with its snapshot.
     pub(super) fn read(position: Position, snapshot: &[u8]) -> Result<Self, Error> {
-        let (schema, rest) = postcard::take_from_bytes::<u16>(snapshot)
-            .map_err(|error| Error::Corrupt(error.to_string()))?;
-        if schema > SCHEMA {
-            return Err(Error::SchemaTooNew(schema));
-        }
-        let record: Record<G> = decode(rest)?;
+        let record: Record<G> = stored::read(snapshot)?;
         if record.version != position.version {
             return Err(Error::Corrupt("the snapshot is of another version".to_owned()));
         }
@@ -141,12 +138,6 @@ pub(super) fn loaded<G: Game>(
     }
 }
 
-#[derive(Serialize, Deserialize)]
-struct Snapshot<R> {
-    schema: u16,
-    record: R,
-}
-
 /// The position after `before` that this input leads to.
 fn following(key: &[u8; 32], before: Position, input: &[u8]) -> Position {
     let version = before.version + 1;
@@ -157,13 +148,4 @@ fn following(key: &[u8; 32], before: Position, input: &[u8]) -> Position {
     let mut digest = [0; 16];
     digest.copy_from_slice(&mac.finalize().into_bytes()[..16]);
     Position { version, digest: Digest(digest) }
-}
-
-pub(super) fn encode(value: &impl Serialize) -> Result<Bytes, Error> {
-    let bytes = postcard::to_allocvec(value).map_err(|error| Error::Corrupt(error.to_string()))?;
-    Ok(bytes.into())
-}
-
-pub(super) fn decode<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
-    postcard::from_bytes(bytes).map_err(|error| Error::Corrupt(error.to_string()))
 }

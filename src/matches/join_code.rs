@@ -3,12 +3,11 @@
 use std::fmt;
 use std::str::FromStr;
 
-use rand::TryRng as _;
-use rand::rngs::SysRng;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 use uuid::Builder;
 
+use super::chance::{Chance, bytes};
 use crate::store::MatchId;
 
 /// Digits and letters without I, L, O and U, which are mistaken for others (Crockford's base 32).
@@ -23,14 +22,8 @@ pub struct JoinCode([u8; 10]);
 
 impl JoinCode {
     /// A new code.
-    ///
-    /// # Panics
-    /// When the operating system has no randomness to give.
-    #[must_use]
-    pub fn random() -> Self {
-        let mut bits = [0; 10];
-        SysRng.try_fill_bytes(&mut bits).expect("the operating system gives randomness");
-        Self(bits)
+    pub(super) fn random(chance: &dyn Chance) -> Self {
+        Self(bytes(chance))
     }
 
     /// The id of the match that the code is for.
@@ -102,11 +95,12 @@ impl FromStr for JoinCode {
 
 #[cfg(test)]
 mod tests {
+    use super::super::SystemChance;
     use super::*;
 
     #[test]
     fn a_code_reads_back_however_it_is_typed() {
-        let code = JoinCode::random();
+        let code = JoinCode::random(&SystemChance);
         let written = code.to_string();
         assert_eq!(written.len(), 19);
         assert_eq!(written.parse(), Ok(code));

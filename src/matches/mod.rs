@@ -15,16 +15,17 @@
 //!
 //! Nothing here knows a transport, a database or a game by name.
 
+mod chance;
 mod change;
 mod clock;
 mod create;
 mod error;
 mod history;
-mod jitter;
 mod join;
 mod join_code;
 mod reader;
 mod record;
+mod stored;
 mod submit;
 mod uncut;
 mod view;
@@ -37,6 +38,8 @@ use quick_cache::sync::Cache;
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
+use self::chance::Jitter;
+pub use self::chance::{Chance, SystemChance};
 pub use self::change::Answer;
 pub use self::clock::{Clock, SystemClock};
 pub use self::create::{Create, Created, NewPlayer};
@@ -46,6 +49,7 @@ pub use self::join::{Join, Joined};
 pub use self::join_code::JoinCode;
 use self::reader::Readers;
 pub use self::record::{Creation, Event, Player, Record, State, Visibility};
+pub use self::stored::SCHEMA;
 pub use self::submit::Submit;
 pub use self::view::{Caller, MatchView, Seen};
 pub use self::watch::{Beginning, EndReason, Message, SnapshotReason, Watcher};
@@ -95,6 +99,8 @@ impl<G: Game> Clone for Matches<G> {
 struct Inner<G: Game> {
     store: Arc<dyn Store>,
     clock: Arc<dyn Clock>,
+    chance: Arc<dyn Chance>,
+    jitter: Jitter,
     settings: Settings,
     /// What was last seen of each match: a hint that saves loading, never the truth.
     cache: Cache<MatchId, Arc<Live<G>>>,
@@ -107,12 +113,20 @@ struct Inner<G: Game> {
 
 impl<G: Game> Matches<G> {
     /// The matches of a store.
-    pub fn new(store: Arc<dyn Store>, clock: Arc<dyn Clock>, settings: Settings) -> Self {
+    pub fn new(
+        store: Arc<dyn Store>,
+        clock: Arc<dyn Clock>,
+        chance: Arc<dyn Chance>,
+        settings: Settings,
+    ) -> Self {
         let cache = Cache::new(settings.cached_matches);
+        let jitter = Jitter::new(&*chance);
         Self {
             inner: Arc::new(Inner {
                 store,
                 clock,
+                chance,
+                jitter,
                 settings,
                 cache,
                 readers: Readers::default(),

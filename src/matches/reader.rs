@@ -9,10 +9,9 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-use super::change::{PAGE, asked};
+use super::change::{PAGE, forked};
 use super::history::{Frame, Heard, Live};
-use super::jitter::about;
-use super::{Error, Matches};
+use super::{EndReason, Error, Matches};
 use crate::rules::Game;
 use crate::store::{Hint, MatchId, Position, StoreError, Version, Watch};
 use crate::trace::Origin;
@@ -79,8 +78,8 @@ struct Tail<G: Game> {
     expected: Vec<(Position, Option<Origin>)>,
     /// How often the history turned out to be another one than was read.
     forks: u32,
-    /// Whether the match is no longer there.
-    gone: bool,
+    /// Why nothing more can be read, once it cannot.
+    ended: Option<EndReason>,
 }
 
 /// What a watcher can go on with.
@@ -91,8 +90,8 @@ pub(super) enum Ahead<G: Game> {
     Behind,
     /// Another history than the watcher has seen.
     Forked,
-    /// Nothing any more.
-    Gone,
+    /// Nothing any more, for this reason.
+    Ended(EndReason),
 }
 
 impl<G: Game> Reader<G> {
@@ -124,8 +123,8 @@ impl<G: Game> Reader<G> {
         if tail.forks != forks {
             return Ahead::Forked;
         }
-        if tail.gone {
-            return Ahead::Gone;
+        if let Some(reason) = tail.ended {
+            return Ahead::Ended(reason);
         }
         let missing = tail.latest.position.version.saturating_sub(version);
         let missing = usize::try_from(missing).unwrap_or(usize::MAX);
@@ -148,7 +147,7 @@ impl<G: Game> Reader<G> {
     }
 
     fn offer(&self, frame: &Arc<Frame<G>>) {
-        let follows = frame.live.position.version == self.lock().latest.position.version + 1;
+        let follows = frame.before == self.lock().latest.position;
         if follows {
             self.change(|tail| tail.push(Arc::clone(frame)));
         }
@@ -156,9 +155,10 @@ impl<G: Game> Reader<G> {
 }
 
 impl<G: Game> Tail<G> {
-    /// Adds a step, if it is the next one: another may have come from elsewhere meanwhile.
+    /// Adds a step, if it is the next one of this history: another may have come from elsewhere
+    /// meanwhile.
     fn push(&mut self, frame: Arc<Frame<G>>) {
-        if frame.live.position.version != self.latest.position.version + 1 {
+        if frame.before != self.latest.position {
             return;
         }
         self.latest = Arc::clone(&frame.live);
@@ -190,7 +190,7 @@ impl<G: Game> Matches<G> {
                 frames: VecDeque::new(),
                 expected: Vec::new(),
                 forks: 0,
-                gone: false,
+                ended: None,
             };
             let reader = Arc::new(Reader {
                 tail: Mutex::new(tail),
@@ -213,14 +213,15 @@ impl<G: Game> Matches<G> {
         left: CancellationToken,
         mut watch: Watch,
     ) {
-        let heartbeat = self.inner.settings.heartbeat;
+        let (heartbeat, jitter) = (self.inner.settings.heartbeat, &self.inner.jitter);
         loop {
             let hint = tokio::select! {
-                hint = watch.changed() => hint,
-                // That a match has expired is announced by nobody.
-                () = tokio::time::sleep(about(heartbeat)) => Hint::Unknown,
+                biased;
                 () = left.cancelled() => break,
                 () = self.inner.draining.cancelled() => break,
+                hint = watch.changed() => hint,
+                // An announcement may be lost, and that a match has expired is announced by nobody.
+                () = tokio::time::sleep(jitter.about(heartbeat)) => Hint::Unknown,
             };
             loop {
                 let Some(reader) = reader.upgrade() else { break };
@@ -230,7 +231,7 @@ impl<G: Game> Matches<G> {
                 let Err(error) = self.catch_up(id, &reader).await else { break };
                 tracing::warn!(match_id = %id, %error, "a watched match could not be read");
                 drop(reader);
-                tokio::time::sleep(about(RETRY)).await;
+                tokio::time::sleep(jitter.about(RETRY)).await;
             }
         }
         let mut readers = self.inner.readers.lock();
@@ -245,8 +246,8 @@ impl<G: Game> Matches<G> {
         loop {
             let (latest, _) = reader.latest();
             let version = latest.position.version;
-            let Some(log) = asked(|| self.inner.store.log(id, version, PAGE)).await? else {
-                reader.change(|tail| tail.gone = true);
+            let Some(log) = self.asked(|| self.inner.store.log(id, version, PAGE)).await? else {
+                reader.change(|tail| tail.ended = Some(EndReason::MatchExpired));
                 return Ok(());
             };
             let mut steps = Vec::with_capacity(log.entries.len());
@@ -277,8 +278,7 @@ impl<G: Game> Matches<G> {
         self.inner.cache.remove(&id);
         match self.current(id).await {
             Ok(latest) => {
-                tracing::error!(match_id = %id, version = latest.position.version, "history forked");
-                tracing::info!(name: "parlor.forks", target: "metric", found = "reader");
+                forked(id, latest.position.version, "reader");
                 reader.change(|tail| {
                     tail.latest = latest;
                     tail.frames.clear();
@@ -288,7 +288,9 @@ impl<G: Game> Matches<G> {
             Err(Error::Store(error)) => return Err(error),
             Err(error) => {
                 tracing::error!(match_id = %id, %error, "a watched match is lost");
-                reader.change(|tail| tail.gone = true);
+                let newer = matches!(error, Error::SchemaTooNew(_));
+                let reason = if newer { EndReason::SchemaTooNew } else { EndReason::MatchExpired };
+                reader.change(|tail| tail.ended = Some(reason));
             }
         }
         Ok(())

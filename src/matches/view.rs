@@ -63,10 +63,13 @@ impl<G: Game> Record<G> {
         }
     }
 
-    /// Whether the seat's token of this number is the good one.
+    /// Whether the seat's token of this number is good: none that was issued is newer.
+    ///
+    /// One that is newer than all the match knows of was issued before the store lost something;
+    /// its holder is not to lose the seat too.
     pub(super) fn check_epoch(&self, seat: Seat, epoch: u32) -> Result<(), Error> {
         match &self.players[seat] {
-            Some(player) if player.epoch == epoch => Ok(()),
+            Some(player) if player.epoch <= epoch => Ok(()),
             _ => Err(Error::TokenRevoked),
         }
     }

@@ -8,9 +8,8 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-use super::change::{PAGE, asked};
-use super::history::{Frame, Heard, Live};
-use super::jitter::{about, within_a_fifth};
+use super::change::{PAGE, forked};
+use super::history::{Frame, Heard, Live, START};
 use super::reader::{Ahead, Reader};
 use super::{Caller, Error, MatchView, Matches, Seen, State};
 use crate::rules::{Game, Viewer};
@@ -64,6 +63,8 @@ pub enum EndReason {
     MaxAge,
     /// Another has taken its place.
     Superseded,
+    /// The match is now written by a newer version of this service: another instance can read it.
+    SchemaTooNew,
 }
 
 /// Follows a match for one viewer: every version once, in order.
@@ -106,15 +107,16 @@ impl<G: Game> Matches<G> {
         caller: Caller,
         beginning: Beginning,
     ) -> Result<Watcher<G>, Error> {
-        let (latest, viewer) = self.look(id, caller).await?;
+        let (current, _) = self.look(id, caller).await?;
         let reader = self.reader(id).await?;
         let news = reader.news();
-        let read = reader.kept(latest.position.version);
-        if read.is_some_and(|read| read.position != latest.position) {
-            // The reader follows a history that the store no longer has, and does not know it yet.
+        if reader.latest().0.position != current.position {
+            // One of the two is newer, or the reader follows a history that the store has lost.
             self.catch_up(id, &reader).await?;
         }
-        let (_, forks) = reader.latest();
+        // A watcher is never ahead of its reader, which alone finds out that a history was lost.
+        let (latest, forks) = reader.latest();
+        let viewer = latest.record.viewer(caller)?;
         let now = latest.position.version;
         let (at, snapshot) = match beginning {
             Beginning::Now => (Some(latest), Some(SnapshotReason::Initial)),
@@ -124,10 +126,9 @@ impl<G: Game> Matches<G> {
             }
             Beginning::After(version) => (Some(self.at_version(id, &reader, version).await?), None),
             Beginning::Resumed(seen) => match self.at_version(id, &reader, seen.version).await {
-                Ok(at) if at.position == seen => (Some(at), None),
+                Ok(at) if at.position == seen && seen.version <= now => (Some(at), None),
                 Ok(_) | Err(Error::Forked) => {
-                    tracing::error!(match_id = %id, version = seen.version, "history forked");
-                    tracing::info!(name: "parlor.forks", target: "metric", found = "viewer");
+                    forked(id, seen.version, "viewer");
                     (Some(latest), Some(SnapshotReason::HistoryForked))
                 }
                 Err(error) => return Err(error),
@@ -148,7 +149,8 @@ impl<G: Game> Matches<G> {
             ended: false,
             since: Instant::now(),
             heartbeat: Instant::now(),
-            until: Instant::now() + within_a_fifth(self.inner.settings.stream_age),
+            until: Instant::now()
+                + self.inner.jitter.within_a_fifth(self.inner.settings.stream_age),
             draining: self.inner.draining.clone(),
         };
         watcher.put_off_heartbeat();
@@ -201,6 +203,9 @@ impl<G: Game> Watcher<G> {
         }
         loop {
             if let Some(frame) = self.ahead.pop_front() {
+                if frame.before != self.position().unwrap_or(START) {
+                    return Some(self.start_over());
+                }
                 if frame.live.record.is_revoked(self.caller) {
                     return Some(self.end(EndReason::TokenRevoked));
                 }
@@ -224,7 +229,7 @@ impl<G: Game> Watcher<G> {
                     Ok(()) | Err(_) => tokio::time::sleep(Duration::from_millis(250)).await,
                 },
                 Ahead::Forked => return Some(self.start_over()),
-                Ahead::Gone => return Some(self.end(EndReason::MatchExpired)),
+                Ahead::Ended(reason) => return Some(self.end(reason)),
             }
             if self.at.as_ref().is_some_and(|at| at.record.state() == State::Over) {
                 return Some(self.end(EndReason::MatchOver));
@@ -244,13 +249,14 @@ impl<G: Game> Watcher<G> {
         }
     }
 
-    /// Reads the next steps from the log.
+    /// Reads the next steps from the log, as far as the reader has.
     async fn page(&mut self) -> Result<(), Error> {
-        let store = &self.matches.inner.store;
-        let version = self.version();
-        let log = asked(|| store.log(self.id, version, PAGE)).await?.ok_or(Error::NotFound)?;
+        let (version, lag) = (self.version(), self.lag());
+        let limit = usize::try_from(lag).unwrap_or(PAGE).min(PAGE);
+        let (matches, id) = (&self.matches, self.id);
+        let log = matches.asked(|| matches.inner.store.log(id, version, limit)).await?;
         let mut at = self.at.clone();
-        for entry in &log.entries {
+        for entry in &log.ok_or(Error::NotFound)?.entries {
             let frame = match &at {
                 None => Frame::read_first(entry)?,
                 Some(at) => at.read_next(entry)?,
@@ -266,6 +272,9 @@ impl<G: Game> Watcher<G> {
         self.forks = forks;
         self.ahead.clear();
         self.put_off_heartbeat();
+        if latest.record.is_revoked(self.caller) {
+            return self.end(EndReason::TokenRevoked);
+        }
         let view = latest.view(self.viewer);
         self.at = Some(latest);
         Message::Snapshot(view, SnapshotReason::HistoryForked)
@@ -283,7 +292,7 @@ impl<G: Game> Watcher<G> {
 
     /// Puts the next heartbeat off, by not quite the same for every watcher.
     fn put_off_heartbeat(&mut self) {
-        let period = self.matches.inner.settings.heartbeat;
-        self.heartbeat = Instant::now() + about(period);
+        let inner = &self.matches.inner;
+        self.heartbeat = Instant::now() + inner.jitter.about(inner.settings.heartbeat);
     }
 }

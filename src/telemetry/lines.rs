@@ -1,10 +1,16 @@
 //! Log lines. Each has the id of the trace that it was written in, if it was written in one.
+//!
+//! A thread of their own writes them: where nobody reads standard error, such as a pipe whose other
+//! end is stuck, callers do not wait. What it has no room for is lost, and counted.
 
 use std::fmt;
 use std::io::{self, IsTerminal as _};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use tracing::level_filters::LevelFilter;
 use tracing::{Event, Subscriber};
+use tracing_appender::non_blocking::{ErrorCounter, NonBlockingBuilder, WorkerGuard};
 use tracing_subscriber::Layer;
 use tracing_subscriber::filter::Targets;
 use tracing_subscriber::fmt::format::{self, Writer};
@@ -15,8 +21,42 @@ use super::{METRIC, SPAN};
 use crate::config::{LogFormat, Settings};
 use crate::trace::{self, Trace};
 
+/// How many lines wait to be written; at most as much memory as so many of them take.
+const WAITING: usize = 4096;
+
+/// What writes lines, as long as it lives; what waits is written when it is dropped, unless that
+/// takes too long.
+#[derive(Debug)]
+pub(super) struct Lines {
+    lost: LostLines,
+    _writing: WorkerGuard,
+}
+
+impl Lines {
+    /// What was lost, now and later.
+    pub(super) fn lost(&self) -> LostLines {
+        self.lost.clone()
+    }
+}
+
+/// The lines that were lost.
+#[derive(Clone, Debug)]
+pub(super) struct LostLines {
+    counted: ErrorCounter,
+    measured: Arc<AtomicUsize>,
+}
+
+impl LostLines {
+    /// Measures those that were lost since the last time.
+    pub(super) fn measure(&self) {
+        let lost = self.counted.dropped_lines();
+        let value = lost.saturating_sub(self.measured.swap(lost, Ordering::Relaxed)) as u64;
+        tracing::info!(name: "parlor.log.lost", target: "metric", value);
+    }
+}
+
 /// Writes to standard error what the settings say.
-pub(super) fn layer<S>(settings: &Settings) -> impl Layer<S>
+pub(super) fn layer<S>(settings: &Settings) -> (impl Layer<S> + use<S>, Lines)
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
@@ -24,30 +64,37 @@ where
     // Whatever the settings say: spans and measurements are not for logs.
     let off = LevelFilter::OFF;
     let filter = filter.with_target(SPAN, off).with_target(METRIC, off);
-    let layer = tracing_subscriber::fmt::layer()
-        .with_ansi(io::stderr().is_terminal())
-        .with_writer(io::stderr);
+    let builder = NonBlockingBuilder::default().lossy(true).buffered_lines_limit(WAITING);
+    let (writer, writing) = builder.thread_name("log").finish(io::stderr());
+    let lost = LostLines { counted: writer.error_counter(), measured: Arc::default() };
+    let layer =
+        tracing_subscriber::fmt::layer().with_ansi(io::stderr().is_terminal()).with_writer(writer);
     let layer: Box<dyn Layer<S> + Send + Sync> = match settings.log_format {
         LogFormat::Text => {
             // For people, the trace at the end.
-            let traced = |line: &str, trace| format!("{} trace_id={trace}\n", line.trim_end());
-            layer.event_format(Traced { format: format::format(), traced }).boxed()
+            let write: Write =
+                |writer, line, trace| writeln!(writer, "{} trace_id={trace}", line.trim_end());
+            layer.event_format(Traced { format: format::format(), write }).boxed()
         }
         LogFormat::Json => {
             let format = format::format().json().flatten_event(true);
             // An object, the trace its first field.
-            let traced = |line: &str, trace| format!(r#"{{"trace_id":"{trace}",{}"#, &line[1..]);
-            layer.json().event_format(Traced { format, traced }).boxed()
+            let write: Write =
+                |writer, line, trace| write!(writer, r#"{{"trace_id":"{trace}",{}"#, &line[1..]);
+            layer.json().event_format(Traced { format, write }).boxed()
         }
     };
-    layer.with_filter(filter)
+    (layer.with_filter(filter), Lines { lost, _writing: writing })
 }
 
-/// Writes lines with their traces: makes another one of a line and its trace.
+/// Writes lines with their traces.
 struct Traced<F> {
     format: F,
-    traced: fn(&str, Trace) -> String,
+    write: Write,
 }
+
+/// Writes a line that was formatted without its trace.
+type Write = fn(&mut Writer<'_>, &str, Trace) -> fmt::Result;
 
 impl<S, N, F> FormatEvent<S, N> for Traced<F>
 where
@@ -66,6 +113,6 @@ where
         };
         let mut line = String::new();
         self.format.format_event(context, Writer::new(&mut line), event)?;
-        writer.write_str(&(self.traced)(&line, trace))
+        (self.write)(&mut writer, &line, trace)
     }
 }

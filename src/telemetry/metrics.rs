@@ -15,7 +15,7 @@ use std::sync::OnceLock;
 use arrayvec::ArrayString;
 use opentelemetry::KeyValue;
 use opentelemetry::metrics::{Meter, MeterProvider as _};
-use opentelemetry_otlp::{MetricExporter, WithExportConfig as _};
+use opentelemetry_otlp::MetricExporter;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::metrics::{PeriodicReader, SdkMeterProvider};
 use prometheus::process_collector::ProcessCollector;
@@ -29,8 +29,8 @@ use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
-use super::{BadExport, EXPORT_TIMEOUT, METRIC};
-use crate::config::Settings;
+use super::{BadExport, METRIC};
+use crate::config::Collector;
 
 /// One metric.
 struct Metric {
@@ -175,10 +175,28 @@ const METRICS: &[Metric] = &[
         text: "Connections to the store that were opened again after they had been lost.",
     },
     Metric {
+        name: "parlor.store.durability",
+        kind: Kind::Level,
+        labels: &["asked", "found"],
+        text: "1 for the profile of durability that is asked for and what Redis was found to keep of it.",
+    },
+    Metric {
         name: "parlor.announcements",
         kind: Kind::Count,
         labels: &["by"],
         text: "Changes of watched matches heard of: by announcement, or only by looking (missed).",
+    },
+    Metric {
+        name: "parlor.probe.matches",
+        kind: Kind::Count,
+        labels: &["result"],
+        text: "Matches that a probe has begun, by how they went: finished, failed, late.",
+    },
+    Metric {
+        name: "parlor.probe.duration",
+        kind: SHORT,
+        labels: &[],
+        text: "How long the matches of a probe took that were finished.",
     },
     Metric {
         name: "parlor.panics",
@@ -197,6 +215,12 @@ const METRICS: &[Metric] = &[
         kind: Kind::Value("s"),
         labels: &[],
         text: "Until when our certificate is good, in seconds since 1970 began.",
+    },
+    Metric {
+        name: "parlor.log.lost",
+        kind: Kind::Count,
+        labels: &[],
+        text: "Log lines that were lost, because nobody read those before them.",
     },
     Metric {
         name: "parlor.limits",
@@ -227,7 +251,10 @@ pub(super) struct Metrics {
 
 impl Metrics {
     /// Collects metrics, to be read, and to be sent to the collector if there is one.
-    pub(super) fn collect(settings: &Settings, resource: Resource) -> Result<Self, BadExport> {
+    pub(super) fn collect(
+        collector: Option<&Collector>,
+        resource: Resource,
+    ) -> Result<Self, BadExport> {
         let bad = |error: &dyn std::error::Error| BadExport(error.to_string());
         let registry = Registry::new();
         let reader = opentelemetry_prometheus::exporter()
@@ -237,14 +264,10 @@ impl Metrics {
         let builder = SdkMeterProvider::builder()
             .with_resource(resource)
             .with_reader(reader.map_err(|error| bad(&error))?);
-        let builder = match &settings.otlp_endpoint {
+        let builder = match collector {
             None => builder,
-            Some(endpoint) => {
-                let exporter = MetricExporter::builder()
-                    .with_tonic()
-                    .with_endpoint(endpoint.to_string())
-                    .with_timeout(EXPORT_TIMEOUT)
-                    .build();
+            Some(collector) => {
+                let exporter = collector.reached_by(MetricExporter::builder().with_tonic()).build();
                 let exporter = exporter.map_err(|error| bad(&error))?;
                 builder.with_reader(PeriodicReader::builder(exporter).build())
             }

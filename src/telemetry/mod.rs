@@ -3,6 +3,7 @@
 //! The other layers write spans and measurements with `tracing` and know no more; this one alone knows where they
 //! go. Nothing here makes a caller wait: what a slow or dead collector does not take is dropped.
 
+mod collector;
 mod lag;
 mod lines;
 mod metrics;
@@ -11,6 +12,7 @@ mod spans;
 use std::time::Duration;
 
 pub use self::lag::measure_lag;
+use self::lines::{Lines, LostLines};
 use self::metrics::Metrics;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SdkTracerProvider;
@@ -26,9 +28,6 @@ const SPAN: &str = "span";
 /// The target of measurements, which are for metrics only.
 const METRIC: &str = "metric";
 
-/// How long the collector may take for what it is sent at once.
-const EXPORT_TIMEOUT: Duration = Duration::from_secs(3);
-
 /// For how long what was recorded last is tried to be sent when the process ends.
 const LAST_EXPORT: Duration = Duration::from_secs(2);
 
@@ -42,6 +41,7 @@ pub struct BadExport(String);
 pub struct Telemetry {
     traces: Option<SdkTracerProvider>,
     metrics: Option<Metrics>,
+    lines: Lines,
 }
 
 impl Telemetry {
@@ -53,13 +53,16 @@ impl Telemetry {
     /// [`BadExport`], when the collector's address cannot be used. Whether the collector is there
     /// plays no part.
     pub fn start(settings: &Settings) -> Result<Self, BadExport> {
-        let endpoint = settings.otlp_endpoint.as_ref();
-        let traces = endpoint.map(|endpoint| spans::exporter(endpoint, resource())).transpose()?;
-        let wanted = settings.otlp_endpoint.is_some() || settings.admin_listen.is_some();
-        let metrics = wanted.then(|| Metrics::collect(settings, resource())).transpose()?;
+        let collector = settings.collector.as_ref();
+        let traces =
+            collector.map(|collector| spans::exporter(collector, resource())).transpose()?;
+        let wanted = settings.collector.is_some() || settings.admin_listen.is_some();
+        let collect = || Metrics::collect(collector, resource());
+        let metrics = wanted.then(collect).transpose()?;
+        let (written, lines) = lines::layer(settings);
         // Not as options: one that is none would want every span and event that there is, and so
         // have them made for nobody.
-        let mut layers = vec![lines::layer(settings).boxed()];
+        let mut layers = vec![written.boxed()];
         layers.extend(traces.as_ref().map(|traces| spans::layer(traces).boxed()));
         layers.extend(metrics.as_ref().map(|metrics| metrics.layer().boxed()));
         let _ = tracing_subscriber::registry().with(layers).try_init();
@@ -67,16 +70,17 @@ impl Telemetry {
             spans::install(settings.trace_sampling);
         }
         introduce(settings);
-        Ok(Self { traces, metrics })
+        Ok(Self { traces, metrics, lines })
     }
 
     /// What reads the metrics; without any, there is nothing to read.
     pub fn scraper(&self) -> Scraper {
-        Scraper(self.metrics.clone())
+        Scraper(self.metrics.clone().map(|metrics| (metrics, Some(self.lines.lost()))))
     }
 
-    /// Sends what was recorded last, for no longer than a collector that works needs.
+    /// Sends and writes what was recorded last, for no longer than a collector that works needs.
     pub async fn stop(self) {
+        self.lines.lost().measure();
         let last = tokio::task::spawn_blocking(move || {
             if let Some(traces) = self.traces {
                 // What cannot be sent by now is lost.
@@ -87,17 +91,35 @@ impl Telemetry {
             }
         });
         let _ = tokio::time::timeout(LAST_EXPORT * 2, last).await;
+        // Nobody may read what is written.
+        let written = tokio::task::spawn_blocking(move || drop(self.lines));
+        let _ = tokio::time::timeout(LAST_EXPORT, written).await;
     }
 }
 
-/// Reads the metrics of this process.
+/// Begins with metrics alone, for whoever reads them. Only the first call in a process counts.
+///
+/// # Errors
+/// [`BadExport`].
+pub fn only_metrics() -> Result<Scraper, BadExport> {
+    let metrics = Metrics::collect(None, resource())?;
+    let _ = tracing_subscriber::registry().with(metrics.layer()).try_init();
+    Ok(Scraper(Some((metrics, None))))
+}
+
+/// Reads the metrics of this process, after those lines of its log that were lost are measured, if it
+/// has one.
 #[derive(Clone, Debug, Default)]
-pub struct Scraper(Option<Metrics>);
+pub struct Scraper(Option<(Metrics, Option<LostLines>)>);
 
 impl Scraper {
     /// All metrics as they are now, in the text format of Prometheus.
     pub fn text(&self) -> String {
-        self.0.as_ref().map(Metrics::text).unwrap_or_default()
+        let Some((metrics, lost)) = &self.0 else { return String::new() };
+        if let Some(lost) = lost {
+            lost.measure();
+        }
+        metrics.text()
     }
 }
 
@@ -118,7 +140,7 @@ fn introduce(settings: &Settings) {
         },
         trace_sampling = settings.trace_sampling,
     );
-    for (limit, value) in settings.limits() {
+    for (limit, value) in settings.limits.counts() {
         tracing::info!(name: "parlor.limits", target: "metric", value, limit);
     }
 }

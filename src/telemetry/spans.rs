@@ -3,13 +3,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use http::Uri;
 use opentelemetry::Context;
 use opentelemetry::propagation::{Extractor, TextMapPropagator as _};
 use opentelemetry::trace::{
     SpanContext, SpanId, TraceContextExt as _, TraceFlags, TraceId, TraceState, TracerProvider as _,
 };
-use opentelemetry_otlp::{SpanExporter as OtlpExporter, WithExportConfig as _};
+use opentelemetry_otlp::SpanExporter as OtlpExporter;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
@@ -23,7 +22,8 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::filter::dynamic_filter_fn;
 use tracing_subscriber::registry::LookupSpan;
 
-use super::{BadExport, EXPORT_TIMEOUT, SPAN};
+use super::{BadExport, SPAN};
+use crate::config::Collector;
 use crate::trace::{self, Headers, Origin, Trace, Tracer};
 
 /// The spans that are made only where they are recorded, wherever that is: their makers see to that.
@@ -34,11 +34,12 @@ const OF_THEMSELVES: &[&str] = &["rpc", "deliver"];
 ///
 /// Spans wait in a queue of bounded length; one that finds it full is dropped. The queue and the
 /// batches can be set with the `OTEL_BSP_` variables of OpenTelemetry.
-pub(super) fn exporter(endpoint: &Uri, resource: Resource) -> Result<SdkTracerProvider, BadExport> {
-    let exporter = OtlpExporter::builder()
-        .with_tonic()
-        .with_endpoint(endpoint.to_string())
-        .with_timeout(EXPORT_TIMEOUT)
+pub(super) fn exporter(
+    collector: &Collector,
+    resource: Resource,
+) -> Result<SdkTracerProvider, BadExport> {
+    let exporter = collector
+        .reached_by(OtlpExporter::builder().with_tonic())
         .build()
         .map_err(|error| BadExport(error.to_string()))?;
     Ok(SdkTracerProvider::builder()

@@ -1,16 +1,22 @@
 //! Metrics, as Prometheus reads them and as a collector gets them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
+use clap::Parser as _;
 use parlor::admin::Admin;
+use parlor::cli::Cli;
+use parlor::config::Settings;
 use parlor::grpc::tokens::TokenKeys;
+use parlor::info::Info;
+use parlor::matches::SystemClock;
 use parlor::proto::game_options::Game;
 use parlor::proto::{
     GetViewRequest, NeapolitanOptions, NeonOptions, RenewTokenRequest, StreamViewRequest,
     SubmitActionRequest,
 };
-use parlor::store::MatchId;
+use parlor::store::{MatchId, MemoryStore};
 use parlor::telemetry::Scraper;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -55,11 +61,13 @@ fn of<'a>(samples: &'a BTreeMap<String, f64>, metric: &str) -> BTreeMap<&'a str,
     found.collect()
 }
 
-/// What a server does not show as long as nothing has gone wrong, and without TLS.
-const OF_TROUBLE: [&str; 5] = [
+/// What a server does not show as long as nothing has gone wrong, without TLS, and as it is no probe.
+const NOT_SHOWN: [&str; 7] = [
     "parlor_calls_shed",
     "parlor_forks",
     "parlor_store_reconnects",
+    "parlor_probe_matches",
+    "parlor_probe_duration",
     "parlor_panics",
     "parlor_certificate_expires",
 ];
@@ -74,7 +82,7 @@ fn all_metrics() -> Vec<String> {
 fn assert_shows_all(text: &str) {
     let is_missing = |name: &String| !text.contains(&format!("# HELP {name}"));
     let missing: Vec<_> = all_metrics().into_iter().filter(is_missing).collect();
-    assert_eq!(missing, OF_TROUBLE, "all others are there");
+    assert_eq!(missing, NOT_SHOWN, "all others are there");
 }
 
 #[test]
@@ -412,8 +420,10 @@ async fn who_is_told_to_stop_lives_and_is_not_ready() {
     let admin = Admin::bind("127.0.0.1:0".parse().unwrap()).await.expect("a free port");
     let address = admin.address().to_string();
     let stop = CancellationToken::new();
+    let settings = Settings::try_from(&Cli::parse_from(["parlor"]).serve).expect("good settings");
+    let info = Info::new(&settings, Arc::new(MemoryStore::default()), &SystemClock);
     #[expect(clippy::disallowed_methods, reason = "it ends with the test")]
-    tokio::spawn(admin.serve(Scraper::default(), stop.clone()));
+    tokio::spawn(admin.serve(Scraper::default(), Some(info), stop.clone()));
     assert_eq!(get(&address, "/readyz").await.0, 200);
     stop.cancel();
     assert_eq!(get(&address, "/readyz").await.0, 503);

@@ -168,6 +168,7 @@ parlor.v1.MatchService/SubmitAction rpc.grpc.status_code=0
     rules
     load db.operation.name=load db.system.name=redis
     log db.operation.name=log db.system.name=redis
+    load db.operation.name=load db.system.name=redis
 "
     );
 }

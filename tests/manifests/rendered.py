@@ -13,7 +13,17 @@ KUBERNETES = ROOT / "deploy" / "kubernetes"
 OVERLAYS = sorted(path.name for path in (KUBERNETES / "overlays").iterdir())
 KUBECTL = os.environ.get("PARLOR_TEST_KUBECTL", "kubectl")
 # What a cluster learns from others, and the validators do not know.
-FOREIGN = {"BackendTrafficPolicy", "Gateway", "GRPCRoute", "PodMonitor", "PrometheusRule"}
+FOREIGN = {
+    "BackendTLSPolicy",
+    "BackendTrafficPolicy",
+    "Certificate",
+    "EnvoyProxy",
+    "GRPCRoute",
+    "Gateway",
+    "Issuer",
+    "PodMonitor",
+    "PrometheusRule",
+}
 
 
 @cache
@@ -49,12 +59,19 @@ class Overlay:
         assert len(found) == 1, f"{len(found)} of {kind} {name} in {self.name}"
         return found[0]
 
+    def named(self, kind: str, name: str) -> dict[str, str]:
+        """What the object of this kind with exactly this name holds."""
+        (found,) = (it for it in self.all(kind) if it["metadata"]["name"] == name)
+        return found["data"]
+
     @property
     def pods(self) -> Iterator[dict]:
         """The templates of all pods."""
         for kind in ("Deployment", "StatefulSet", "DaemonSet", "Job"):
             for thing in self.all(kind):
                 yield thing["spec"]["template"]
+        for thing in self.all("CronJob"):
+            yield thing["spec"]["jobTemplate"]["spec"]["template"]
 
     @property
     def deployment(self) -> dict:

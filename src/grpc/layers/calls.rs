@@ -19,6 +19,8 @@ use tracing::field::Empty;
 use tracing::{Instrument as _, Span};
 
 use super::methods::Method;
+use super::transport_faults::explain_end;
+use crate::connections::{self, Cause, TurnedAway};
 use crate::grpc::errors::Fault;
 use crate::trace::{self, Trace};
 
@@ -26,14 +28,14 @@ use crate::trace::{self, Trace};
 pub const TRACE_ID: HeaderName = HeaderName::from_static("x-trace-id");
 
 /// Traces, counts and logs each call.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct CallLayer;
+#[derive(Clone, Debug)]
+pub struct CallLayer(pub TurnedAway);
 
 impl<S> Layer<S> for CallLayer {
     type Service = CallService<S>;
 
     fn layer(&self, inner: S) -> CallService<S> {
-        CallService { inner }
+        CallService { inner, turned_away: self.0.clone() }
     }
 }
 
@@ -41,6 +43,7 @@ impl<S> Layer<S> for CallLayer {
 #[derive(Clone, Debug)]
 pub struct CallService<S> {
     inner: S,
+    turned_away: TurnedAway,
 }
 
 impl<S, B> Service<Request<B>> for CallService<S>
@@ -58,7 +61,8 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let mut call = Call::new(Method::of(request.uri().path()), request.headers());
+        let method = Method::of(request.uri().path());
+        let mut call = Call::new(method, request.headers(), self.turned_away.clone());
         let answer = trace::within(call.trace, || {
             call.span.in_scope(|| self.inner.call(request)).instrument(call.span.clone())
         });
@@ -81,7 +85,7 @@ where
 }
 
 /// A call that is under way. It is logged once: when its status is known, or when it is dropped
-/// without one, because the caller hung up.
+/// without one, because the caller hung up or does not read the answer.
 #[derive(Debug)]
 struct Call {
     method: &'static Method,
@@ -91,10 +95,11 @@ struct Call {
     trace: Option<Trace>,
     /// Disabled, where the trace is not recorded, and once a stream has begun.
     span: Span,
+    turned_away: TurnedAway,
 }
 
 impl Call {
-    fn new(method: &'static Method, headers: &HeaderMap) -> Self {
+    fn new(method: &'static Method, headers: &HeaderMap, turned_away: TurnedAway) -> Self {
         let span = || {
             tracing::info_span!(
                 target: "span",
@@ -112,7 +117,7 @@ impl Call {
         };
         let header = |name: &str| Some(headers.get(name)?.to_str().ok()?.to_owned());
         let (trace, span) = trace::join(&header, span);
-        Self { method, began: Instant::now(), ended: false, trace, span }
+        Self { method, began: Instant::now(), ended: false, trace, span, turned_away }
     }
 
     /// The span does not live as long as the stream.
@@ -160,6 +165,11 @@ impl Call {
     fn log(&self, code: Code, reason: &str) {
         let millis = self.began.elapsed().as_secs_f64() * 1000.0;
         let method = self.method.name.as_str();
+        if let Some(cause) = turned_away_for(reason) {
+            self.turned_away.note(cause);
+            tracing::debug!(method, ?code, reason, millis, "call turned away");
+            return;
+        }
         match code {
             Code::Internal | Code::DataLoss | Code::Unknown => {
                 tracing::error!(method, ?code, reason, millis, "call failed");
@@ -173,13 +183,18 @@ impl Call {
     }
 }
 
-/// Counts what was refused for load or for its token; most calls were not.
-fn count_refusal(reason: &str) {
-    const SHED: [(Fault, &str); 3] = [
-        (Fault::OVERLOADED, "in_flight"),
-        (Fault::RATE_LIMITED, "rate"),
-        (Fault::STREAM_QUOTA, "streams"),
+/// Why a caller was turned away, if that is what the reason says.
+fn turned_away_for(reason: &str) -> Option<Cause> {
+    let causes = [
+        (Fault::RATE_LIMITED, Cause::Rate),
+        (Fault::OVERLOADED, Cause::Overload),
+        (Fault::STREAM_QUOTA, Cause::Streams),
     ];
+    causes.into_iter().find(|(fault, _)| fault.reason == reason).map(|(_, cause)| cause)
+}
+
+/// Counts what was refused for its token; most calls were not.
+fn count_refusal(reason: &str) {
     const TOKENS: [(Fault, &str); 5] = [
         (Fault::TOKEN_MISSING, "missing"),
         (Fault::TOKEN_INVALID, "invalid"),
@@ -187,12 +202,7 @@ fn count_refusal(reason: &str) {
         (Fault::TOKEN_SCOPE, "scope"),
         (Fault::TOKEN_REVOKED, "revoked"),
     ];
-    let named = |faults: &[(Fault, &'static str)]| {
-        faults.iter().find(|(fault, _)| fault.reason == reason).map(|(_, name)| *name)
-    };
-    if let Some(reason) = named(&SHED) {
-        tracing::info!(name: "parlor.calls.shed", target: "metric", reason);
-    } else if let Some(reason) = named(&TOKENS) {
+    if let Some((_, reason)) = TOKENS.iter().find(|(fault, _)| fault.reason == reason) {
         tracing::info!(name: "parlor.tokens.refused", target: "metric", reason);
     }
 }
@@ -235,7 +245,11 @@ fn is_our_fault(code: Code) -> bool {
 
 impl Drop for Call {
     fn drop(&mut self) {
-        self.ended(&Status::cancelled("the caller hung up"));
+        if connections::is_given_up() {
+            self.ended(&Fault::SLOW_CONSUMER.status());
+        } else {
+            self.ended(&Status::cancelled("the caller hung up"));
+        }
     }
 }
 
@@ -247,12 +261,12 @@ struct ObservedBody {
 }
 
 impl ObservedBody {
-    fn saw(&mut self, trailers: &HeaderMap) {
+    fn saw(&mut self, trailers: &mut HeaderMap) {
         // Most calls succeed, and then there is nothing more to read.
         if trailers.get("grpc-status").is_some_and(|code| code == "0") {
             self.call.ended(&Status::ok(""));
         } else if let Some(status) = Status::from_header_map(trailers) {
-            self.call.ended(&status);
+            self.call.ended(&explain_end(trailers, status));
         }
     }
 }
@@ -265,9 +279,9 @@ impl http_body::Body for ObservedBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Self::Data>, Status>>> {
-        let frame = Pin::new(&mut self.body).poll_frame(context);
-        if let Poll::Ready(Some(Ok(frame))) = &frame
-            && let Some(trailers) = frame.trailers_ref()
+        let mut frame = Pin::new(&mut self.body).poll_frame(context);
+        if let Poll::Ready(Some(Ok(frame))) = &mut frame
+            && let Some(trailers) = frame.trailers_mut()
         {
             self.saw(trailers);
         }

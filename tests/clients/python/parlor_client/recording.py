@@ -10,11 +10,15 @@ A recording is a file for each viewer with a JSON object on each line: `at`, in 
     update    `version`, `update`
     heartbeat `version`
     ended     all was told: perhaps `reason`, `resumed`
+    left      the match goes on no further, and all was told
+    failed    the viewer gave up: `code`, `reason`
     sent      an action, before its first try: `action_id`, `decision`, `action`
     acted     it was carried out: `action_id`, `version`, `answer`, whether `replayed`
     refused   it was not: `action_id`, `code`, `reason`
-    lost      a try got no answer, and is made again: `action_id`, `server`, `code`
+    lost      a try got no answer, and is made again: `action_id`, `server`, `code`, `reason`
     looked    asked for its view: `asked` (when), `view`
+
+Where Python wrote them, lines about a try also say which `server` was asked, and when: `asked`.
 """
 
 import json
