@@ -93,10 +93,6 @@ pub struct VerifyArgs {
     #[arg(value_name = "MATCH")]
     pub match_id: String,
 
-    /// Which server
-    #[command(flatten)]
-    pub at: ServerArgs,
-
     /// A token of the match: with a seat's, what that seat was dealt is verified too
     #[arg(long, env = "PARLOR_TOKEN", value_name = "TOKEN", hide_env_values = true)]
     pub token: Option<String>,
@@ -105,15 +101,15 @@ pub struct VerifyArgs {
     /// it; otherwise the server's word is taken for it
     #[arg(long, value_name = "HEX")]
     pub commitment: Option<String>,
+
+    /// Which server
+    #[command(flatten)]
+    pub at: ServerArgs,
 }
 
 /// How to play.
 #[derive(Args, Clone, Debug)]
 pub struct PlayArgs {
-    /// Which server
-    #[command(flatten)]
-    pub at: ServerArgs,
-
     /// The game, by its id in the catalog
     #[arg(long, value_name = "GAME", default_value = "neon", conflicts_with = "join")]
     pub game: String,
@@ -142,6 +138,10 @@ pub struct PlayArgs {
     /// messages as hexadecimal Protobuf
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
+
+    /// Which server
+    #[command(flatten)]
+    pub at: ServerArgs,
 }
 
 /// How to probe.

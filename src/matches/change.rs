@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sha2::{Digest as _, Sha256};
 use tokio::time::Instant;
 use tracing::Instrument as _;
 
@@ -13,8 +12,8 @@ use super::uncut::Uncut;
 use super::{Caller, Error, Event, Matches, Record, State};
 use crate::rules::{Game, Viewer};
 use crate::store::{
-    Answered, Commit, Committed, Digest, Loaded, MatchId, Request, Result as StoreResult,
-    StoreError, Version,
+    Answered, Commit, Committed, Loaded, MatchId, Request, Result as StoreResult, StoreError,
+    Version,
 };
 use crate::trace;
 
@@ -302,12 +301,4 @@ fn named(committed: &Committed) -> &'static str {
         Committed::Forked => "forked",
         Committed::Gone => "gone",
     }
-}
-
-/// Stands for what a request asks.
-pub(super) fn digest_of(asked: &[u8]) -> Digest {
-    let hash = Sha256::digest(asked);
-    let mut digest = [0; 16];
-    digest.copy_from_slice(&hash[..16]);
-    Digest(digest)
 }

@@ -269,14 +269,17 @@ class Deployed:
             self.redis.append(Pod(self, f"redis-{number}", address, spec))
         self.run_redis()
 
-    def run_redis(self) -> None:
-        """Starts the containers of every Redis, in their order."""
-        for pod in self.redis:
-            self.start_pod(pod)
-        self.await_redis()
-
-    def await_redis(self) -> None:
-        """Waits until every Redis is ready."""
+    def run_redis(self, pods: list[Pod] | None = None) -> None:
+        """Starts the containers of these Redis, or of all, and waits until all are ready."""
+        pods = pods or self.redis
+        for pod in pods:
+            for it in pod.spec.get("initContainers", []):
+                pod.start(it["name"])
+                until(f"{it['name']} is there", lambda it=it: pod.probe(it["name"], "startupProbe"))
+            # None waits for another one.
+            pod.start("redis")
+        for pod in pods:
+            until(f"{pod.name} is alive", lambda pod=pod: pod.probe("redis", "startupProbe"))
         for pod in self.redis:
             until(f"{pod.name} is ready", lambda pod=pod: pod.probe("redis", "readinessProbe"))
 
@@ -295,14 +298,6 @@ class Deployed:
         ask += ["--user", "probe", "--pass", "probe", *self.tls_of("redis-mtls")]
         said = pod.run("redis", [*ask, "sentinel", "master", "parlor"]).stdout.split("\n")
         return dict(zip(said[::2], said[1::2], strict=False))
-
-    def start_pod(self, pod: Pod) -> None:
-        """Starts the containers of one Redis, in their order."""
-        for it in pod.spec.get("initContainers", []):
-            pod.start(it["name"])
-            until(f"{it['name']} is there", lambda it=it: pod.probe(it["name"], "startupProbe"))
-        pod.start("redis")
-        until(f"{pod.name} is alive", lambda: pod.probe("redis", "startupProbe"))
 
     def job(self, name: str) -> Pod:
         """A pod that a CronJob would start now."""
@@ -377,6 +372,13 @@ class Deployed:
         for name, text in self.secrets[secret].items():
             (folder / name).write_text(text)
         return folder
+
+    def role(self, pod: Pod) -> str:
+        """What a Redis takes itself for: `master` or `slave`."""
+        ask = ["redis-cli", "-h", pod.address, "--no-auth-warning", "--user", "probe"]
+        ask += ["--pass", "probe", *self.tls_of("redis-mtls"), "info", "replication"]
+        found = re.search(r"^role:(\w+)", pod.run("redis", ask).stdout, re.MULTILINE)
+        return found[1] if found else "unknown"
 
     def primary(self) -> Pod | None:
         """The Redis that most sentinels name, if there is one."""

@@ -1,7 +1,11 @@
 """The manifests against the real programs: what they set, what they ask, what they give."""
 
 import re
+import socket
+import ssl
 import subprocess
+
+import pytest
 
 from deployed import PARLOR, Deployed
 from rendered import ROOT, Overlay
@@ -31,6 +35,26 @@ def test_a_match_is_played_with_the_secrets_as_they_are_made(deployed: Deployed)
     played = deployed.play("--api-key", deployed.api_key)
     assert played.returncode == 0, played.stderr
     assert deployed.play().returncode != 0, "only those with a key create matches"
+
+
+def test_who_shows_no_certificate_is_not_heard_where_there_are_some(deployed: Deployed) -> None:
+    if not deployed.is_encrypted:
+        return
+    caller = deployed.files_of("caller-mtls")
+
+    def greeting(context: ssl.SSLContext) -> bytes:
+        context.set_alpn_protocols(["h2"])
+        with socket.create_connection((deployed.parlor.address, 50051)) as connection:
+            with context.wrap_socket(connection, server_hostname="parlor") as encrypted:
+                # Only now does a server that misses something say so.
+                encrypted.sendall(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0")
+                return encrypted.recv(9)
+
+    context = ssl.create_default_context(cafile=caller / "ca.crt")
+    with pytest.raises((ssl.SSLError, ConnectionError)):
+        greeting(context)
+    context.load_cert_chain(caller / "tls.crt", caller / "tls.key")
+    assert greeting(context)
 
 
 def test_instances_find_redis_to_be_what_they_are_set_to(deployed: Deployed) -> None:

@@ -55,10 +55,11 @@ struct Match {
 }
 
 /// A version that was saved.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Step {
     before: Position,
-    made_by: Option<RequestId>,
+    /// The requests that made it: after a loss, the same can be done for another one.
+    made_by: Vec<RequestId>,
     saved: Instant,
 }
 
@@ -135,7 +136,8 @@ impl History {
 
     pub fn created(&mut self, id: MatchId, position: Position) {
         let of = self.of(id);
-        of.steps.insert(position, Step { before: NOTHING, made_by: None, saved: Instant::now() });
+        of.steps
+            .insert(position, Step { before: NOTHING, made_by: Vec::new(), saved: Instant::now() });
         of.line.push((position, None));
         self.trace(format_args!("{id} is created"));
     }
@@ -149,8 +151,8 @@ impl History {
         let of = self.of(id);
         let known = of.issued.contains_key(&request);
         let twice = of.line.iter().any(|(_, made_by)| *made_by == Some(request));
-        let step = Step { before: commit.base, made_by: Some(request), saved: Instant::now() };
-        of.steps.insert(position, step);
+        let step = Step { before: commit.base, made_by: Vec::new(), saved: Instant::now() };
+        of.steps.entry(position).or_insert(step).made_by.push(request);
         of.line.push((position, Some(request)));
         self.check(known, format_args!("{request:?} was asked by nobody"));
         self.check(!twice, format_args!("{request:?} was done twice"));
@@ -214,7 +216,7 @@ impl History {
         self.note(if replayed { "a repeat is answered" } else { "a request is answered" });
         let losses = self.losses;
         let of = self.of(id);
-        let made_by = of.steps.get(&position).and_then(|step| step.made_by);
+        let made_it = of.steps.get(&position).is_some_and(|step| step.made_by.contains(&request));
         let this = (position, answer.frame.events.clone());
         // What another request did since then may be just the same.
         let is_lost = |answer: &Position| !of.line.contains(&(*answer, Some(request)));
@@ -227,10 +229,7 @@ impl History {
         }
         of.answers.insert(request, first.clone());
         of.kept.push((position, invoked.losses));
-        self.check(
-            made_by == Some(request),
-            format_args!("{position:?} is not what {request:?} did"),
-        );
+        self.check(made_it, format_args!("{position:?} is not what {request:?} did"));
         let what = format_args!("{request:?} was answered by {this:?} and {first:?}");
         self.check(came_late || this == first, what);
         if invoked.losses == losses {
@@ -292,10 +291,10 @@ impl History {
                 self.note("a watcher is told of a version");
                 self.stands(id, now, view);
                 let Some(now) = now else { return };
-                let step = self.of(id).steps.get(&now).copied();
+                let step = self.of(id).steps.get(&now).cloned();
                 let before = before.unwrap_or(NOTHING);
                 let what = format_args!("{viewer:?} is told of {now:?} after {before:?}");
-                self.check(step.is_some_and(|step| step.before == before), what);
+                self.check(step.as_ref().is_some_and(|step| step.before == before), what);
                 if let (Some(step), Some(listens)) = (step, prompt) {
                     let late = step.saved.max(listens).elapsed();
                     let what = format_args!("{viewer:?} is told of {now:?} after {late:?}");

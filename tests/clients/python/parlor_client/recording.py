@@ -107,6 +107,15 @@ def read(folder: Path) -> Recording:
     return Recording(m.Match.FromString(bytes.fromhex(summary["found"])), viewers)
 
 
+def read_players(path: Path) -> list[Viewer]:
+    """Reads what all players of one `parlor play` recorded."""
+    lines = [_read_line(line) for line in path.read_text("utf-8").splitlines()]
+    seats = sorted({line.seat for line in lines})
+    return [
+        Viewer(f"seat {seat}", [line for line in lines if line.seat == seat]) for seat in seats
+    ]
+
+
 def _read_line(text: str) -> SimpleNamespace:
     line = SimpleNamespace(**json.loads(text))
     for name in MESSAGES.keys() & vars(line).keys():
