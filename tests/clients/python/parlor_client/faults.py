@@ -20,6 +20,7 @@ class Kind(StrEnum):
     PAUSE_CLIENTS = "connections of clients paused"
     CUT_STORE = "connections to Redis cut"
     PAUSE_STORE = "connections to Redis paused"
+    MUTE = "commands to Redis lost"
     DEAFEN = "answers of Redis lost"
     MUFFLE = "announcements lost"
     HANG_UP = "connections for announcements cut"
@@ -65,7 +66,8 @@ def draw(rng: random.Random, kinds: tuple[Kind, ...], count: int, places: int) -
         Fault(
             kind,
             rng.randrange(places),
-            secs=rng.uniform(0.1, 2.0),
+            # Some longer than a server waits for Redis, and than a client for a server.
+            secs=rng.choice([0.2, 0.5, 0.8, 2.0]) * rng.uniform(0.7, 1.0),
             after=rng.randrange(10, 60),
             overlaps=rng.random() < 0.4,
         )

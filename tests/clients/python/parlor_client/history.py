@@ -18,6 +18,9 @@ from parlor_client.findings import Finding, Report, Rule
 from parlor_client.recording import Recording, Viewer
 from parlor_client.stubs import matches as m
 
+# Lines that a stream leaves.
+STREAM = ("opened", "broken", "snapshot", "update", "heartbeat", "ended", "left", "failed")
+
 # Refusals that come of answering twice, or of what is no longer asked.
 EXPECTED_REFUSALS = {"REVISION_CONFLICT", "MATCH_OVER"}
 
@@ -148,7 +151,7 @@ class History:
                 self._find(Rule.REPEAT, viewer.name, version, f"{count} times")
 
     def _check_end(self, viewer: Viewer, version: int) -> None:
-        last = viewer.lines[-1]
+        last = viewer.of(*STREAM)[-1]
         reason = getattr(last, "reason", m.END_REASON_MATCH_OVER)
         if last.kind not in ("ended", "left") or reason != m.END_REASON_MATCH_OVER:
             self._find(Rule.END, viewer.name, version, last)
@@ -208,7 +211,7 @@ class History:
         if not action.answers and not action.refusals:
             self._find(Rule.UNANSWERED, action, None)
         if action.answers and action.refusals:
-            self._find(Rule.ANSWER, action, None, "carried out and refused")
+            self._find(Rule.ANSWER, action, action.version, "carried out and refused")
         expected = EXPECTED_REFUSALS | (REFUSALS_OF_THE_LOST if self._may_forget else set())
         for refusal in action.refusals:
             self._count(f"refused: {refusal.reason}")
@@ -291,8 +294,8 @@ class History:
         """All who may see the same are told the same of a version."""
         for frames in self._frames.values():
             told: dict[int | None, Frame] = {}
-            # First those that tell all, of whom the last was told when all was over.
-            for frame in sorted(frames, key=lambda frame: (frame.events is None, -frame.at)):
+            # First what a stream told when all was over.
+            for frame in sorted(frames, key=lambda frame: (frame.line.kind != "update", -frame.at)):
                 first = told.setdefault(frame.viewer.seat, frame)
                 self._count("views compared")
                 if agree(frame, first):

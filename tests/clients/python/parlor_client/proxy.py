@@ -7,6 +7,8 @@ from collections.abc import Callable
 # What Redis pushes to whoever has subscribed: a channel, and a payload of the length that it names.
 ANNOUNCEMENT = re.compile(rb">3\r\n\$7\r\nmessage\r\n\$\d+\r\n[^\r]*\r\n\$(\d+)\r\n")
 LINE_END = len(b"\r\n")
+# The end of a match's channel: what names it wants to change the match, or to hear of changes.
+CHANNEL = b"}:w\r\n"
 
 
 class Proxy:
@@ -18,6 +20,9 @@ class Proxy:
         self._server: asyncio.Server | None = None
         self.pairs: set[_Pair] = set()
         self.paused = False
+        # What is lost: of connections on which a change is asked for, all from there on that is said
+        # or that is answered; of all connections, what is announced.
+        self.mute = False
         self.deaf = False
         self.muffled = False
         # How many pieces came from callers, and how many of all were kept back by what it was told,
@@ -62,6 +67,8 @@ class _Pair:
         self.proxy = proxy
         self.caller = _End(self, lambda: self.target, self._connect)
         self.target = _End(self, lambda: self.caller, lambda: None)
+        self.mute = False
+        self.deaf = False
         self._connecting: asyncio.Task | None = None
         proxy.pairs.add(self)
 
@@ -110,7 +117,10 @@ class _End(asyncio.Protocol):
         proxy = self._pair.proxy
         answers = self is self._pair.target
         proxy.asked += not answers
-        if proxy.deaf and answers:
+        if not answers and CHANNEL in data:
+            self._pair.mute |= proxy.mute
+            self._pair.deaf |= proxy.deaf
+        if self._pair.deaf if answers else self._pair.mute:
             proxy.kept_back += 1
             return
         if proxy.muffled and answers:

@@ -47,6 +47,12 @@ class Rival(SeatedRoamer):
         await self._look()
         await self._play_on(None if self._number else 0)
 
+    async def repeat(self) -> None:
+        """Sends again all that was carried out, when all is over."""
+        done, self._done = self._done, []
+        for request in done:
+            await self._settle(request, self._rng.randrange(len(self._servers)), answers=1)
+
     def _note(self, message: m.StreamViewResponse) -> m.View | None:
         if message.snapshot.reason == m.SNAPSHOT_REASON_HISTORY_FORKED:
             # What it has answered may be asked again.

@@ -229,6 +229,8 @@ class SeatedRoamer(Roamer):
     def __init__(self, *place: object) -> None:
         super().__init__(*place)
         self._answered: set[int] = set()
+        # What was carried out.
+        self._done: list[m.SubmitActionRequest] = []
 
     async def play(self, join_code: str) -> None:
         """Plays until the match is over."""
@@ -287,10 +289,20 @@ class SeatedRoamer(Roamer):
         )
         sent = {"action_id": request.action_id, "decision": decision, "action": action}
         self._recorder.write("sent", **sent)
-        luck, pauses = self._rng.random(), Pauses()
-        tries = 2 if luck < REPEAT else 1
+        luck = self._rng.random()
         patience = self._rng.uniform(0, 0.01) if luck > 1 - HANG_UP else None
-        while tries > 0:
+        return await self._settle(request, steps, 2 if luck < REPEAT else 1, patience)
+
+    async def _settle(
+        self,
+        request: m.SubmitActionRequest,
+        steps: int,
+        answers: int,
+        patience: float | None = None,
+    ) -> str | None:
+        """Sends a request until there are so many answers to it, or a refusal."""
+        pauses = Pauses()
+        while answers > 0:
             address, stub = self._server(steps)
             steps += 1
             told = {"action_id": request.action_id, "server": address, "asked": now()}
@@ -316,5 +328,6 @@ class SeatedRoamer(Roamer):
                 self._curfew.reach(answer.version)
                 told |= {"version": answer.version, "replayed": answer.replayed}
                 self._recorder.write("acted", **told, answer=answer)
-                tries -= 1
+                answers -= 1
+        self._done.append(request)
         return None

@@ -76,8 +76,7 @@ class Storm:
                 self._crowd.stop()
             ends = [asyncio.wrap_future(future) for future in self._playing]
             await asyncio.wait_for(asyncio.gather(*ends), END_SECS)
-        errors = [] if self._scene.may_forget else self._scene.errors()
-        return self._judge(folder, faults, struck, errors, began)
+        return self._judge(folder, faults, struck, began)
 
     async def _accepted(self, count: int) -> None:
         """Waits until so many actions were accepted, or none for long."""
@@ -106,12 +105,7 @@ class Storm:
         return [task.result() for task in striking]
 
     def _judge(
-        self,
-        folder: Path,
-        faults: list[Fault],
-        struck: list[Struck],
-        errors: list[str],
-        began: float,
+        self, folder: Path, faults: list[Fault], struck: list[Struck], began: float
     ) -> Account:
         matches = sorted(path.parent for path in folder.glob(f"*/{recording.SUMMARY}"))
         report, traces = self._crowd.judge(matches, may_forget=self._scene.may_forget)
@@ -123,7 +117,7 @@ class Storm:
             occurred=Counter(one.kind for one in struck if traces.effect(one)),
             resumed=sum(traces.breaks(one) for one in struck if one.kind == Kind.KILL),
             report=report,
-            errors=errors,
+            errors=self._scene.errors(),
         )
 
 
@@ -151,14 +145,11 @@ def arguments() -> argparse.Namespace:
     add("--calm", type=int, default=mild.calm, help="actions to accept before the first fault")
     add("--faults", type=int, default=mild.faults, help="faults for a seed")
     add("--rate", type=float, default=0, help="fail below so many actions/s before faults")
-    where = parser.add_mutually_exclusive_group()
-    where.add_argument("--topology", choices=TOPOLOGIES, default="single", help="of our own servers")
-    where.add_argument(
-        "--servers",
-        help="host:port,… of servers that run, with --rate-limits off: only connections of clients "
-        "are struck",
-    )
     add("--json", action="store_true", help="a line of JSON for each seed")
+    where = parser.add_mutually_exclusive_group()
+    add = where.add_argument
+    add("--topology", choices=TOPOLOGIES, default="single", help="how Redis is run")
+    add("--servers", help="host:port,… of servers that run, with --rate-limits off")
     return parser.parse_args()
 
 

@@ -1,7 +1,7 @@
 """A match of many clients, who follow and play it at several servers at once.
 
 Of every seat there are several; the others look on. It ends when it is over or when it is late.
-Then each seat, and a spectator, is told all of it once more.
+Then all that was carried out is sent once more, and each seat, and a spectator, is told all of it.
 """
 
 import asyncio
@@ -69,11 +69,11 @@ class CrowdedTable:
         recording.write_summary(self._folder, found)
         self._curfew = Curfew.at(found.version)
         tokens = [(rival.seat, rival.token) for rival in rivals[:seats]]
-        replays = []
+        again = [rival.attempt(rival.repeat()) for rival in rivals]
         for seat, token in [*tokens, (None, table.spectator_token)]:
             viewer = Onlooker(*self._viewer(f"replay-{seat}", table.match_id))
-            replays.append(viewer.attempt(viewer.see_all(seat, token)))
-        await asyncio.gather(*replays)
+            again.append(viewer.attempt(viewer.see_all(seat, token)))
+        await asyncio.gather(*again)
 
     def _viewer(self, name: str, match_id: str) -> tuple[object, ...]:
         """What makes a viewer, who begins at any of the servers."""
