@@ -1,4 +1,4 @@
-//! The port for operators: metrics, and whether this process lives and takes calls, over HTTP.
+//! The port for operators: metrics, what runs here, and whether it lives and takes calls, over HTTP.
 //!
 //! It is for a network of its own: it asks nobody who they are, and limits nothing.
 
@@ -11,6 +11,7 @@ use tokio::net::TcpListener;
 use tokio_util::sync::CancellationToken;
 
 use crate::app::StartError;
+use crate::info::Info;
 use crate::telemetry::Scraper;
 
 /// The port, bound, not yet serving.
@@ -40,10 +41,14 @@ impl Admin {
     }
 
     /// Serves until the process ends; not ready any more once it was told to stop.
-    pub async fn serve(self, scraper: Scraper, stop: CancellationToken) {
+    pub async fn serve(self, scraper: Scraper, info: Info, stop: CancellationToken) {
         let metrics = move || {
             let text = scraper.text();
             async { ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text) }
+        };
+        let info = move || {
+            let page = info.page().to_string();
+            async { ([(header::CONTENT_TYPE, "application/json")], page) }
         };
         let ready = move || {
             let stopping = stop.is_cancelled();
@@ -51,6 +56,7 @@ impl Admin {
         };
         let routes = Router::new()
             .route("/metrics", get(metrics))
+            .route("/info", get(info))
             .route("/livez", get(|| async { OK }))
             .route("/readyz", get(ready));
         if let Err(error) = axum::serve(self.listener, routes).await {

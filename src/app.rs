@@ -7,41 +7,30 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
-use rand::RngExt as _;
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio_util::sync::CancellationToken;
 use tonic::body::Body;
 use tonic::service::Routes;
-use tonic::transport::Server;
+use tonic_health::pb::health_server::{Health, HealthServer};
 use tonic_health::server::HealthReporter;
 use tower::ServiceBuilder;
-use tower::util::MapRequestLayer;
 use tower_http::catch_panic::CatchPanicLayer;
 use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 
 use crate::config::{Origins, Settings, StoreChoice};
-use crate::connections::{self, BadCertificates, Open, Tls};
+use crate::connections::{self, BadCertificates, Open, Tls, TurnedAway};
+use crate::games::AnyGame;
 use crate::grpc::errors::Fault;
-use crate::grpc::layers::{CallLayer, DeadlineLayer, ShedLayer, TRACE_ID, explain};
+use crate::grpc::layers::{CallLayer, DeadlineLayer, ReadLayer, ShedLayer, TRACE_ID, explain};
 use crate::grpc::tokens::TokenKeys;
 use crate::grpc::{Catalogs, Places, Rates, Service};
+use crate::info::Info;
 use crate::matches::{Matches, SystemChance, SystemClock};
 use crate::proto;
 use crate::proto::catalog_service_server::CatalogServiceServer;
 use crate::proto::match_service_server::MatchServiceServer;
 use crate::store::{MemoryStore, RedisStore, Store, StoreError};
 
-/// Streams that a connection may have open.
-const MAX_STREAMS: u32 = 100;
-/// What a stream and a connection may send ahead: requests are small.
-const STREAM_WINDOW: u32 = 64 * 1024;
-const CONNECTION_WINDOW: u32 = 256 * 1024;
-/// The most that the headers of a request may take.
-const MAX_HEADERS: u32 = 8 * 1024;
-/// A connection that is silent for so long is asked whether it is still there, and closed when it
-/// does not answer.
-const KEEPALIVE: Duration = Duration::from_secs(30);
-const KEEPALIVE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Connections that wait to be accepted.
 const BACKLOG: i32 = 1024;
 
@@ -67,10 +56,10 @@ pub struct App {
     listener: TcpListener,
     open: Open,
     tls: Option<Tls>,
+    turned_away: TurnedAway,
     shed: ShedLayer,
     service: Service,
-    /// What the store is, in a sentence.
-    store: String,
+    info: Info,
     stop: CancellationToken,
 }
 
@@ -92,7 +81,7 @@ impl App {
     /// # Errors
     /// [`StartError::Listen`] or [`StartError::Tls`].
     pub fn over(store: Arc<dyn Store>, settings: Settings) -> Result<Self, StartError> {
-        let description = store.describe();
+        let info = Info::new(&settings, Arc::clone(&store), &SystemClock);
         let service = Service {
             matches: Matches::new(
                 store,
@@ -103,9 +92,8 @@ impl App {
             tokens: settings.token_keys.clone().unwrap_or_else(TokenKeys::random),
             token_life: settings.token_life,
             api_keys: settings.api_keys.clone(),
-            deadlines: settings.deadlines,
-            places: Places::new(settings.streams),
-            rates: Rates::new(settings.rates),
+            places: Places::new(settings.limits.streams),
+            rates: Rates::new(settings.limits.rates),
         };
         let bound = listen(settings.listen).and_then(|listener| {
             let address = listener.local_addr()?;
@@ -116,8 +104,19 @@ impl App {
         let stop = CancellationToken::new();
         let open = Open::default();
         let tls = settings.tls.clone().map(Tls::load).transpose()?;
-        let shed = ShedLayer::new(settings.in_flight);
-        Ok(Self { settings, address, listener, open, tls, shed, service, store: description, stop })
+        let shed = ShedLayer::new(settings.limits.in_flight);
+        Ok(Self {
+            settings,
+            address,
+            listener,
+            open,
+            tls,
+            turned_away: TurnedAway::default(),
+            shed,
+            service,
+            info,
+            stop,
+        })
     }
 
     /// Whether callers have to speak TLS.
@@ -130,9 +129,9 @@ impl App {
         self.address
     }
 
-    /// What the store is and what that means for data, in a sentence.
-    pub fn store(&self) -> &str {
-        &self.store
+    /// What runs here.
+    pub fn info(&self) -> &Info {
+        &self.info
     }
 
     /// Tells it to stop, from wherever.
@@ -153,9 +152,10 @@ impl App {
             listener,
             open: self.open.clone(),
             tls: self.tls.clone(),
+            turned_away: self.turned_away.clone(),
             shed: self.shed.clone(),
             service: self.service.clone(),
-            store: self.store.clone(),
+            info: self.info.clone(),
             stop: self.stop.clone(),
         })
     }
@@ -163,30 +163,20 @@ impl App {
     /// Serves until it is told to stop; then lets watchers leave and calls under way end, for no
     /// longer than the settings say.
     ///
-    /// # Errors
-    /// When the listener fails.
-    ///
     /// # Panics
     /// When called outside a runtime.
-    pub async fn serve(self) -> Result<(), tonic::transport::Error> {
-        let Self { settings, listener, open, tls, shed, service, stop, .. } = self;
+    pub async fn serve(self) {
+        let Self { settings, listener, open, tls, turned_away, shed, service, stop, .. } = self;
+        let limits = settings.limits;
         let matches = service.matches.clone();
         let (health_reporter, health) = tonic_health::server::health_reporter();
         health_reporter.set_serving::<MatchServiceServer<Service>>().await;
 
-        let routes = Routes::new(
-            MatchServiceServer::new(service).max_decoding_message_size(settings.max_request),
-        )
-        .add_service(
-            CatalogServiceServer::new(Catalogs).max_decoding_message_size(settings.max_request),
-        )
-        .add_service(health)
-        .add_service(reflection().build_v1().expect("our own descriptors can be read"))
-        .add_service(reflection().build_v1alpha().expect("our own descriptors can be read"));
-
         let listener = tokio::net::TcpListener::from_std(listener);
         let listener = listener.expect("a listener that does not block");
-        let incoming = connections::incoming(listener, open, settings.connections, tls.clone());
+        let refused = turned_away.clone();
+        let incoming =
+            connections::incoming(listener, open, limits.connections, tls.clone(), refused);
         let renewing = async {
             match &tls {
                 Some(tls) => tls.keep_up().await,
@@ -194,74 +184,61 @@ impl App {
             }
         };
 
-        let drained = CancellationToken::new();
-        let shutdown = {
-            let (stop, drained, limit) = (stop.clone(), drained.clone(), settings.drain);
-            async move {
-                stop.cancelled().await;
-                drain(health_reporter, matches, limit).await;
-                drained.cancel();
-            }
+        let stopping = async {
+            stop.cancelled().await;
+            drain(health_reporter, matches, &settings).await;
         };
-        let max_request = settings.max_request;
-        let serving = Server::builder()
-            .accept_http1(true)
-            .max_concurrent_streams(MAX_STREAMS)
-            .initial_stream_window_size(STREAM_WINDOW)
-            .initial_connection_window_size(CONNECTION_WINDOW)
-            .http2_max_header_list_size(MAX_HEADERS)
-            .http2_keepalive_interval(Some(KEEPALIVE))
-            .http2_keepalive_timeout(Some(KEEPALIVE_TIMEOUT))
-            // No grace: with one, tonic would cut the connection off and never say that it should go.
-            .max_connection_age(jittered(settings.connections.age))
-            .layer(MapRequestLayer::new(connections::note_request))
+        let layers = ServiceBuilder::new()
             .layer(cors(&settings.cors_origins))
             .layer(tonic_web::GrpcWebLayer::new())
-            .layer(CallLayer)
+            .layer(CallLayer(turned_away.clone()))
+            .layer(DeadlineLayer(limits.deadlines))
+            .layer(ReadLayer(limits.sizes))
             .layer(shed)
-            .layer(
-                ServiceBuilder::new()
-                    .map_response(move |response| explain(response, max_request))
-                    .map_response(|response: http::Response<_>| response.map(Body::new))
-                    .layer(CatchPanicLayer::custom(panicked))
-                    .into_inner(),
-            )
-            .layer(DeadlineLayer)
-            .add_routes(routes)
-            .serve_with_incoming_shutdown(incoming, shutdown);
+            .map_response(explain)
+            .map_response(|response: http::Response<_>| response.map(Body::new))
+            .layer(CatchPanicLayer::custom(panicked));
+        let routes = layers.service(routes(service, health, limits.sizes.answer));
+        let serving = connections::serve(incoming, routes, limits.connections, stopping);
 
-        // A connection that never ends must not keep the process: tonic itself waits for all.
+        // A connection that never ends must not keep the process.
         let limit = async {
             stop.cancelled().await;
             tokio::time::sleep(settings.drain).await;
         };
         tokio::select! {
-            served = serving => served,
-            () = renewing => Ok(()),
+            () = serving => {}
+            () = renewing => {}
+            () = turned_away.keep_telling() => {}
             () = limit => {
                 tracing::warn!("some calls were still under way when the time to stop was over");
-                Ok(())
             }
         }
+        turned_away.tell();
     }
 }
 
-/// A duration up to a tenth shorter or longer, so that connections that came together, to several
-/// instances that started together, do not all come back together.
-#[expect(clippy::disallowed_methods, reason = "nothing of a match depends on it")]
-fn jittered(age: Duration) -> Duration {
-    age.mul_f64(rand::rng().random_range(0.9..=1.1))
+/// Every service on the port. How large requests may be is judged before.
+fn routes<H: Health>(service: Service, health: HealthServer<H>, most: usize) -> Routes {
+    Routes::new(MatchServiceServer::new(service).max_encoding_message_size(most))
+        .add_service(CatalogServiceServer::new(Catalogs).max_encoding_message_size(most))
+        .add_service(health)
+        .add_service(reflection().build_v1().expect("our own descriptors can be read"))
+        .add_service(reflection().build_v1alpha().expect("our own descriptors can be read"))
+        .prepare()
 }
 
-/// Lets watchers leave and changes end.
-async fn drain(health: HealthReporter, matches: Matches<crate::games::AnyGame>, limit: Duration) {
+/// Lets those who send calls here notice, then watchers leave and changes end.
+async fn drain(health: HealthReporter, matches: Matches<AnyGame>, settings: &Settings) {
     tracing::info!("stopping");
     health.set_not_serving::<MatchServiceServer<Service>>().await;
-    let _ = tokio::time::timeout(limit, matches.drain()).await;
+    tokio::time::sleep(settings.drain_delay).await;
+    let _ = tokio::time::timeout(settings.drain, matches.drain()).await;
 }
 
 fn panicked(_: Box<dyn std::any::Any + Send>) -> http::Response<Body> {
     tracing::error!("a call panicked");
+    tracing::info!(name: "parlor.panics", target: "metric", r#where = "handler");
     Fault::PANIC.status().into_http()
 }
 

@@ -13,10 +13,11 @@
 //! - [`grpc`]: the API: identify the caller, read the request, ask, write the answer.
 //! - [`connections`]: what comes in, before anything is known of it but how it behaves.
 //! - [`app`]: all of it put together, from [`config`] and [`cli`]; [`telemetry`] writes the logs and
-//!   exports traces and metrics, which [`admin`] also serves; what the other layers know of that is [`trace`].
+//!   exports traces and metrics, which [`admin`] also serves, beside [`info`]; what the other layers know
+//!   of telemetry is [`trace`].
 //!
 //! Beside them stand [`client`], which knows the messages ([`proto`]) and nothing of the server, and
-//! the commands that use it, [`play`] and [`verify`]; and [`simulate`], which knows only the games.
+//! the commands that use it, [`play`] and [`verify`], through [`mod@dial`]; and [`simulate`], which knows only the games.
 //!
 //! # What holds
 //!
@@ -42,8 +43,10 @@ pub mod cli;
 pub mod client;
 pub mod config;
 pub mod connections;
+pub mod dial;
 pub mod games;
 pub mod grpc;
+pub mod info;
 pub mod matches;
 pub mod options;
 pub mod play;

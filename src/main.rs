@@ -9,7 +9,7 @@ use parlor::app::App;
 use parlor::cli::{Cli, Command, ServeArgs, SimulateArgs};
 use parlor::client::explain;
 use parlor::config::{EXIT_CONFIG, Mistakes, RuntimeShape, Settings};
-use parlor::telemetry::Telemetry;
+use parlor::telemetry::{Telemetry, measure_lag};
 use tokio::runtime::{Builder, Runtime};
 
 #[global_allocator]
@@ -86,13 +86,16 @@ fn run(settings: Settings) -> Result<(), Failure> {
         None => None,
     };
     let app = runtime.block_on(App::build(settings))?;
+    // Before anybody is told that it runs, and might want it to stop.
+    let told_to_stop = runtime.block_on(async { stop_signals() })?;
     greet(&app, admin.as_ref());
+    runtime.spawn(measure_lag());
     let stop = app.stopper();
     if let Some(admin) = admin {
-        runtime.spawn(admin.serve(telemetry.scraper(), stop.clone()));
+        runtime.spawn(admin.serve(telemetry.scraper(), app.info().clone(), stop.clone()));
     }
     runtime.spawn(async move {
-        wait_for_signal().await;
+        told_to_stop.await;
         stop.cancel();
     });
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -101,12 +104,13 @@ fn run(settings: Settings) -> Result<(), Failure> {
         .map(|_| {
             let twin = app.twin()?;
             let runtime = self::runtime(shape)?;
+            runtime.spawn(measure_lag());
             Ok(std::thread::spawn(move || runtime.block_on(twin.serve())))
         })
         .collect::<Result<_, Failure>>()?;
-    runtime.block_on(app.serve())?;
+    runtime.block_on(app.serve());
     for thread in threads {
-        thread.join().map_err(|_| "a thread panicked")??;
+        thread.join().map_err(|_| "a thread panicked")?;
     }
     runtime.block_on(telemetry.stop());
     runtime.shutdown_background();
@@ -122,25 +126,25 @@ fn runtime(shape: RuntimeShape) -> std::io::Result<Runtime> {
     .build()
 }
 
-async fn wait_for_signal() {
+/// Takes the signals that tell a process to stop, from now on; ends with the first. Must be called
+/// within a runtime.
+fn stop_signals() -> std::io::Result<impl Future<Output = ()>> {
     use tokio::signal::unix::{SignalKind, signal};
-    let terminate = async {
-        match signal(SignalKind::terminate()) {
-            Ok(mut signal) => signal.recv().await,
-            Err(_) => std::future::pending().await,
+    let mut terminate = signal(SignalKind::terminate())?;
+    let mut interrupt = signal(SignalKind::interrupt())?;
+    Ok(async move {
+        tokio::select! {
+            _ = terminate.recv() => {}
+            _ = interrupt.recv() => {}
         }
-    };
-    tokio::select! {
-        _ = terminate => {}
-        _ = tokio::signal::ctrl_c() => {}
-    }
+    })
 }
 
 /// Says where it listens, what the store is, and what to try next.
 #[expect(clippy::print_stdout, reason = "this is what a newcomer reads first")]
 fn greet(app: &App, admin: Option<&Admin>) {
     println!("parlor {} listens on {}", env!("CARGO_PKG_VERSION"), app.address());
-    println!("matches are kept: {}", app.store());
+    println!("matches are kept: {}", app.info().store());
     if let Some(admin) = admin {
         println!("metrics are at http://{}/metrics", admin.address());
     }

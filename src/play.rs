@@ -14,8 +14,9 @@ use tonic::Code;
 use uuid::Uuid;
 
 use crate::cli::PlayArgs;
-use crate::client::{AtMatch, Client, Followed, Trust, reason};
+use crate::client::{AtMatch, Client, Followed, reason};
 use crate::config::Mistakes;
+use crate::dial::dial;
 use crate::games::wire::Wire as _;
 use crate::games::{AnyGame, AnyOptions, IDS, Registered, WithGame, with_game};
 use crate::options;
@@ -32,11 +33,7 @@ type Failure = Box<dyn std::error::Error + Send + Sync>;
 /// # Errors
 /// The server's, and those of the file that is written to.
 pub async fn play(args: PlayArgs) -> Result<(), Failure> {
-    let trust = match &args.ca {
-        Some(path) => Trust::only(std::fs::read(path)?),
-        None => Trust::default(),
-    };
-    let mut client = Client::trusting(&args.server, &trust)?;
+    let mut client = dial(&args.at)?;
     if let Some(key) = &args.api_key {
         client = client.with_api_key(key)?;
     }

@@ -1,7 +1,8 @@
 //! `parlor verify`: recomputes the deals of a finished match from what a client was given.
 
 use crate::cli::VerifyArgs;
-use crate::client::{Client, Followed};
+use crate::client::Followed;
+use crate::dial::dial;
 use crate::games::wire::Wire as _;
 use crate::games::{AnyGame, AnyOptions};
 use crate::proto;
@@ -31,7 +32,7 @@ pub enum Mismatch {
 /// The server's, or a [`Mismatch`].
 #[expect(clippy::print_stdout, reason = "this is what the command is for")]
 pub async fn verify(args: VerifyArgs) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
-    let at = Client::new(&[&args.server])?.at(&args.match_id, args.token.as_deref())?;
+    let at = dial(&args.at)?.at(&args.match_id, args.token.as_deref())?;
     let finished = at.get_match().await?;
     let noted = args.commitment.as_deref().map(hex::decode).transpose()?;
     let seat = at.view().await?.seat;

@@ -6,7 +6,6 @@ use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep_until};
-use tonic::transport::server::Connected;
 
 use super::{Limits, Peer, Slot};
 
@@ -37,6 +36,10 @@ impl<S> Guarded<S> {
         let since = Instant::now();
         let alarm = Box::pin(sleep_until(since + limits.preface));
         Self { io, peer, limits, since, heard: 0, stalled: None, alarm, _slot: slot }
+    }
+
+    pub(super) fn peer(&self) -> Peer {
+        self.peer.clone()
     }
 
     /// The next deadline, and what is wrong once it has passed.
@@ -78,14 +81,6 @@ impl<S> Guarded<S> {
             self.check(context)?;
         }
         written
-    }
-}
-
-impl<S> Connected for Guarded<S> {
-    type ConnectInfo = Peer;
-
-    fn connect_info(&self) -> Peer {
-        self.peer.clone()
     }
 }
 
@@ -143,7 +138,7 @@ mod tests {
 
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
 
-    use super::super::{Open, note_request};
+    use super::super::{Http2, Open};
     use super::*;
 
     const LIMITS: Limits = Limits {
@@ -153,6 +148,20 @@ mod tests {
         write_stall: Duration::from_secs(20),
         age: Duration::from_secs(600),
         hard_age: Duration::from_secs(1200),
+        tcp_keepalive: Duration::from_secs(60),
+        stream_stall: Duration::from_secs(10),
+        http2: Http2 {
+            streams: 100,
+            stream_window: 64 * 1024,
+            connection_window: 256 * 1024,
+            headers: 8 * 1024,
+            frame: 16 * 1024,
+            send_buffer: 64 * 1024,
+            pending_resets: 20,
+            error_resets: 256,
+            keepalive: Duration::from_secs(30),
+            keepalive_timeout: Duration::from_secs(10),
+        },
     };
 
     fn guarded() -> (DuplexStream, Guarded<DuplexStream>) {
@@ -186,9 +195,7 @@ mod tests {
         assert_eq!(ended(guarded).await, (10, "it asked nothing".to_owned()));
         let (mut far, guarded) = self::guarded();
         far.write_all(preface).await.expect("written");
-        let mut request = http::Request::new(());
-        request.extensions_mut().insert(guarded.connect_info());
-        note_request(request);
+        guarded.peer().asks();
         assert_eq!(ended(guarded).await, (1200, "it is too old".to_owned()));
     }
 
@@ -196,7 +203,7 @@ mod tests {
     async fn who_reads_nothing_is_ended_and_who_reads_slowly_is_not() {
         let (mut far, mut guarded) = guarded();
         guarded.heard = PREFACE;
-        guarded.peer.asked.store(true, std::sync::atomic::Ordering::Relaxed);
+        guarded.peer.asks();
         let since = Instant::now();
         let written = tokio::join!(guarded.write_all(&[0; 256]), async {
             for _ in 0..2 {

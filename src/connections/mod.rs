@@ -3,10 +3,12 @@
 //! HTTP/2 has its own limits and signs of life, but they begin only once a caller speaks it: what
 //! says nothing at all, or reads nothing, is ended here.
 
+mod answers;
 mod guarded;
+mod serving;
 mod tls;
+mod turned_away;
 
-use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -18,11 +20,12 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
+pub use self::answers::is_given_up;
 pub use self::guarded::Guarded;
+pub use self::serving::serve;
 pub use self::tls::{BadCertificates, Tls, TlsFiles};
+pub use self::turned_away::{Cause, TurnedAway};
 
-/// A connection that is silent for so long is asked by TCP whether it is still there.
-const TCP_KEEPALIVE: Duration = Duration::from_secs(60);
 /// How long to wait when no connection can be accepted, such as for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
@@ -41,6 +44,37 @@ pub struct Limits {
     pub age: Duration,
     /// After how long it is ended, whatever goes on.
     pub hard_age: Duration,
+    /// How long it may be silent until TCP asks whether it is still there.
+    pub tcp_keepalive: Duration,
+    /// How long an answer may wait for its reader.
+    pub stream_stall: Duration,
+    /// What it may do over HTTP/2.
+    pub http2: Http2,
+}
+
+/// What a connection may do over HTTP/2, sizes in bytes.
+#[derive(Clone, Copy, Debug)]
+pub struct Http2 {
+    /// How many streams it may have open.
+    pub streams: u32,
+    /// What may be sent ahead to us on a stream.
+    pub stream_window: u32,
+    /// What may be sent ahead to us on all streams together.
+    pub connection_window: u32,
+    /// The most that the headers of a request may take.
+    pub headers: u32,
+    /// The most that a frame may hold.
+    pub frame: u32,
+    /// How much of an answer is kept for who does not read it.
+    pub send_buffer: usize,
+    /// How many streams may be reset before we have looked at them.
+    pub pending_resets: usize,
+    /// How many streams may be reset for what their caller did wrong.
+    pub error_resets: usize,
+    /// How long it may be silent until it is asked whether it is still there.
+    pub keepalive: Duration,
+    /// How long it may take to answer that.
+    pub keepalive_timeout: Duration,
 }
 
 /// The connections that are open, counted. Clones count together.
@@ -52,7 +86,10 @@ impl Open {
     fn one_more(&self, most: usize) -> Option<Slot> {
         let one_more = |open| (open < most).then_some(open + 1);
         let counted = self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more);
-        counted.ok().map(|_| Slot(self.clone()))
+        counted.ok().map(|_| {
+            tracing::info!(name: "parlor.connections.open", target: "metric", value = 1);
+            Slot(self.clone())
+        })
     }
 }
 
@@ -63,6 +100,7 @@ struct Slot(Open);
 impl Drop for Slot {
     fn drop(&mut self) {
         self.0.0.fetch_sub(1, Ordering::Relaxed);
+        tracing::info!(name: "parlor.connections.open", target: "metric", value = -1);
     }
 }
 
@@ -83,16 +121,13 @@ impl Peer {
     fn has_asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
     }
-}
 
-/// Notes on the connection that a request came through.
-pub fn note_request<B>(request: http::Request<B>) -> http::Request<B> {
-    if let Some(peer) = request.extensions().get::<Peer>()
-        && !peer.has_asked()
-    {
-        peer.asked.store(true, Ordering::Relaxed);
+    /// Notes that it makes a request.
+    fn asks(&self) {
+        if !self.has_asked() {
+            self.asked.store(true, Ordering::Relaxed);
+        }
     }
-    request
 }
 
 /// A connection, plain or encrypted.
@@ -111,11 +146,12 @@ pub fn incoming(
     open: Open,
     limits: Limits,
     tls: Option<Tls>,
-) -> impl Stream<Item = io::Result<Accepted>> {
-    let door = Door { listener, open, limits, tls, agreeing: JoinSet::new() };
+    turned_away: TurnedAway,
+) -> impl Stream<Item = Accepted> {
+    let door = Door { listener, open, limits, tls, turned_away, agreeing: JoinSet::new() };
     stream::unfold(door, |mut door| async move {
         let accepted = door.next().await;
-        Some((Ok(accepted), door))
+        Some((accepted, door))
     })
 }
 
@@ -125,6 +161,7 @@ struct Door {
     open: Open,
     limits: Limits,
     tls: Option<Tls>,
+    turned_away: TurnedAway,
     /// Those that are agreeing on TLS.
     agreeing: JoinSet<Option<Accepted>>,
 }
@@ -148,7 +185,8 @@ impl Door {
                     }
                 }
                 Err(error) => {
-                    tracing::warn!(%error, "a connection could not be accepted");
+                    self.turned_away.note(Cause::System);
+                    tracing::debug!(%error, "a connection could not be accepted");
                     tokio::time::sleep(ACCEPT_PAUSE).await;
                 }
             }
@@ -159,10 +197,10 @@ impl Door {
     fn meet(&mut self, socket: TcpStream, peer: Peer) -> Option<Accepted> {
         let limits = self.limits;
         let Some(slot) = self.open.one_more(limits.most) else {
-            tracing::warn!(most = limits.most, "too many connections: one was closed");
+            self.turned_away.note(Cause::Connections);
             return None;
         };
-        let keepalive = TcpKeepalive::new().with_time(TCP_KEEPALIVE);
+        let keepalive = TcpKeepalive::new().with_time(limits.tcp_keepalive);
         socket.set_nodelay(true).ok()?;
         SockRef::from(&socket).set_tcp_keepalive(&keepalive).ok()?;
         let Some(tls) = &self.tls else {

@@ -11,6 +11,7 @@ use tokio_rustls::rustls::pki_types::pem::{self, PemObject as _};
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::rustls::server::{VerifierBuilderError, WebPkiClientVerifier};
 use tokio_rustls::rustls::{self, RootCertStore, ServerConfig};
+use x509_parser::prelude::{FromDer as _, X509Certificate};
 
 /// Where certificates are, in PEM.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -136,10 +137,20 @@ impl TlsFiles {
             }
         };
         let chain = certificates(&self.certificate, certificate)?;
+        let expires = expiry(&chain[0]);
         let mut config = config.with_single_cert(chain, key)?;
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        if let Some(value) = expires {
+            tracing::info!(name: "parlor.certificate.expires", target: "metric", value);
+        }
         Ok(Arc::new(config).into())
     }
+}
+
+/// Until when a certificate is good, in seconds since 1970 began.
+fn expiry(certificate: &CertificateDer<'_>) -> Option<i64> {
+    let (_, certificate) = X509Certificate::from_der(certificate).ok()?;
+    Some(certificate.validity().not_after.timestamp())
 }
 
 /// The certificates in a file, of which there must be one.

@@ -65,6 +65,7 @@ faults! {
     ACTION_ID_REUSED = InvalidArgument "the action id was used for another action";
     REQUEST_ID_REUSED = InvalidArgument "the request id was used for another request";
     MESSAGE_TOO_LARGE = ResourceExhausted "the request is too large";
+    NOT_GRPC = InvalidArgument "this is no request of gRPC: content-type application/grpc";
     MATCH_NOT_FOUND = NotFound "there is no such match, or it has expired";
     GAME_NOT_FOUND = NotFound "there is no such game";
     REVISION_CONFLICT = Aborted "the decision is no longer open: look at the match again";
@@ -80,11 +81,13 @@ faults! {
     RULES_VERSION_RETIRED = FailedPrecondition "the match is played by rules that this build does not have";
     SCHEMA_TOO_NEW = FailedPrecondition "the match was stored by a newer version of this service";
     DATA_CORRUPT = DataLoss "the stored match cannot be read";
+    ANSWER_TOO_LARGE = Internal "the answer is too large";
     RULES_PANIC = Internal "the rules failed on this match";
     PANIC = Internal "the service failed on this request";
     RATE_LIMITED = ResourceExhausted "this was done too often: try again later";
     OVERLOADED = Unavailable "there are too many calls at once: try again";
     STREAM_QUOTA = ResourceExhausted "there are too many streams; the details say of what";
+    SLOW_CONSUMER = Cancelled "the answer was not read for too long";
     STORE_UNAVAILABLE = Unavailable "the store cannot be reached: try again";
     STORE_FAILOVER = Unavailable "the store is failing over: try again";
     STORE_FULL = ResourceExhausted "the store is full";

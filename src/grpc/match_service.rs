@@ -8,7 +8,7 @@ use futures_util::{FutureExt as _, Stream, stream};
 use tonic::{Request, Response, Status};
 use uuid::Uuid;
 
-use super::deadline::{self, Deadlines};
+use super::deadline::Deadline;
 use super::errors::{Fault, invalid_field};
 use super::fields::{Fields, match_id};
 use super::identity::{self, ApiKeys};
@@ -41,8 +41,6 @@ pub struct Service {
     pub token_life: Duration,
     /// Who may create matches.
     pub api_keys: ApiKeys,
-    /// How long calls may take.
-    pub deadlines: Deadlines,
     /// The streams that are open.
     pub places: Places,
     /// How often callers did what.
@@ -66,8 +64,8 @@ impl MatchService for Service {
         };
         self.rates.create(&creator)?;
         let create = read_create(request.get_ref(), principal)?;
-        self.deadlines
-            .keep(request.extensions(), Fault::OUTCOME_UNKNOWN, async {
+        Deadline::of(request.extensions())
+            .keep(Fault::OUTCOME_UNKNOWN, async {
                 self.created(&self.matches.create(create).await?).map(Response::new)
             })
             .await
@@ -78,8 +76,8 @@ impl MatchService for Service {
         request: Request<proto::JoinMatchRequest>,
     ) -> Result<Response<proto::JoinMatchResponse>, Status> {
         let join = read_join(request.get_ref())?;
-        self.deadlines
-            .keep(request.extensions(), Fault::OUTCOME_UNKNOWN, async {
+        Deadline::of(request.extensions())
+            .keep(Fault::OUTCOME_UNKNOWN, async {
                 self.joined(&self.matches.join(join).await?).map(Response::new)
             })
             .await
@@ -95,8 +93,8 @@ impl MatchService for Service {
         let mut fields = Fields::default();
         let request_id = fields.uuid("request_id", &message.request_id);
         let Some(request_id) = request_id else { return Err(fields.status()) };
-        self.deadlines
-            .keep(request.extensions(), Fault::OUTCOME_UNKNOWN, async {
+        Deadline::of(request.extensions())
+            .keep(Fault::OUTCOME_UNKNOWN, async {
                 let answer = self.matches.renew(id, seat, epoch, request_id).await?;
                 Ok(Response::new(proto::RenewTokenResponse {
                     seat_token: Some(self.seat_token(id, &answer.frame.live.record, seat)?),
@@ -114,8 +112,8 @@ impl MatchService for Service {
         let (seat, epoch) = self.seat(&request, id)?;
         self.rates.act(id, seat)?;
         let submit = read_submit(request.get_ref(), seat, epoch)?;
-        self.deadlines
-            .keep(request.extensions(), Fault::OUTCOME_UNKNOWN, async {
+        Deadline::of(request.extensions())
+            .keep(Fault::OUTCOME_UNKNOWN, async {
                 let answer = self.matches.submit(id, submit).await?;
                 Ok(Response::new(submitted(&answer, seat)))
             })
@@ -128,8 +126,8 @@ impl MatchService for Service {
     ) -> Result<Response<proto::GetViewResponse>, Status> {
         let id = match_id(&request.get_ref().match_id)?;
         let caller = self.caller(&request, id)?;
-        self.deadlines
-            .keep(request.extensions(), Fault::DEADLINE_EXCEEDED, async {
+        Deadline::of(request.extensions())
+            .keep(Fault::DEADLINE_EXCEEDED, async {
                 let (live, viewer) = self.matches.look(id, caller).await?;
                 let view = Some(write_view(&live.view(viewer)));
                 Ok(Response::new(proto::GetViewResponse { view }))
@@ -143,8 +141,8 @@ impl MatchService for Service {
     ) -> Result<Response<proto::GetMatchResponse>, Status> {
         let id = match_id(&request.get_ref().match_id)?;
         let caller = self.caller(&request, id)?;
-        self.deadlines
-            .keep(request.extensions(), Fault::DEADLINE_EXCEEDED, async {
+        Deadline::of(request.extensions())
+            .keep(Fault::DEADLINE_EXCEEDED, async {
                 let (live, _) = self.matches.look(id, caller).await?;
                 let found = Some(write_match(id, &live));
                 Ok(Response::new(proto::GetMatchResponse { r#match: found }))
@@ -165,16 +163,15 @@ impl MatchService for Service {
         }
         let beginning = self.read_beginning(id, request.get_ref()).map_err(invalid_field)?;
         let place = self.places.take(id, caller)?;
-        let watcher = self
-            .deadlines
-            .keep(request.extensions(), Fault::DEADLINE_EXCEEDED, async {
+        let deadline = Deadline::of(request.extensions());
+        let watcher = deadline
+            .keep(Fault::DEADLINE_EXCEEDED, async {
                 Ok(self.matches.watch(id, caller, beginning).await?)
             })
             .await?;
         place.settle();
-        let deadline = deadline::of(request.extensions());
         let pause = self.places.pause();
-        Ok(Response::new(replies(watcher, id, self.tokens.clone(), deadline, place, pause)))
+        Ok(Response::new(replies(watcher, id, self.tokens.clone(), deadline.asked, place, pause)))
     }
 }
 

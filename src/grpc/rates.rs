@@ -16,6 +16,7 @@ use std::time::Duration;
 use governor::clock::{Clock as _, DefaultClock};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use quick_cache::sync::Cache;
+use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 use tonic::Status;
 
 use super::errors::Fault;
@@ -29,10 +30,30 @@ const REMEMBERED: usize = 20_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate(Quota);
 
+impl Rate {
+    /// How many a second, in the long run.
+    #[must_use]
+    pub fn per_second(self) -> f64 {
+        self.0.replenish_interval().as_secs_f64().recip()
+    }
+}
+
 /// A rate that cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a rate, as in 10/s, 10/s:20 with so many at once, or 10/min")]
 pub struct BadRate;
+
+/// After how long there may be one more, and how many at once.
+impl Serialize for Rate {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Self(quota) = self;
+        let mut fields = serializer.serialize_struct("Rate", 2)?;
+        let every = humantime::format_duration(quota.replenish_interval()).to_string();
+        fields.serialize_field("every", &every)?;
+        fields.serialize_field("at_once", &quota.burst_size())?;
+        fields.end()
+    }
+}
 
 impl FromStr for Rate {
     type Err = BadRate;

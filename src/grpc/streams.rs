@@ -7,7 +7,7 @@ use tracing::Span;
 use crate::games::AnyGame;
 use crate::matches::{EndReason, Message, Watcher};
 use crate::store::MatchId;
-use crate::trace;
+use crate::{connections, trace};
 
 /// Counts for one stream, as long as it is open.
 #[derive(Debug)]
@@ -43,6 +43,9 @@ impl OpenStream {
 
 impl Drop for OpenStream {
     fn drop(&mut self) {
+        if connections::is_given_up() {
+            self.reason = "slow";
+        }
         let secs = self.began.elapsed().as_secs_f64();
         tracing::info!(name: "parlor.streams.open", target: "metric", value = -1);
         tracing::info!(name: "parlor.streams.ended", target: "metric", reason = self.reason);

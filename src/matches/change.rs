@@ -31,7 +31,8 @@ pub(super) const PAGE: usize = 64;
 pub struct Answer<G: Game> {
     /// The step that it made.
     pub frame: Arc<Frame<G>>,
-    /// Whether it had been made before, for the same request.
+    /// Whether it had been made before the store was asked for it, or may have been: at most one
+    /// answer to a request says that it had not.
     pub replayed: bool,
 }
 
@@ -131,19 +132,16 @@ impl<G: Game> Matches<G> {
                 snapshot: frame.live.snapshot()?,
                 keep: self.keep(&frame.live.record),
             };
-            let at = frame.live.position;
-            self.inner.readers.expect(id, at, trace::here());
-            let settled = self.settled(|| self.inner.store.commit(id, commit.clone())).await;
-            let result = settled.as_ref().map_or("failed", |(committed, _)| named(committed));
+            self.inner.readers.expect(id, frame.live.position, trace::here());
+            let committed = self.asked(|| self.inner.store.commit(id, commit.clone())).await;
+            let result = committed.as_ref().map_or("failed", named);
             tracing::info!(name: "parlor.commits", target: "metric", result);
-            let (committed, asked_before) = settled?;
-            match committed {
+            match committed? {
                 Committed::Done => return Ok(self.committed(id, &decided, frame)),
+                // Where an answer got lost on its way to us this may have been our own try, but as
+                // well one at another instance, which may say so.
                 Committed::Repeated(answered) => {
-                    let repeat = self.repeat(id, request, answered, reused).await?;
-                    // The answer that got lost on its way to us may have been the first one.
-                    let ours = asked_before && repeat.frame.live.position == at;
-                    return Ok(Answer { replayed: !ours, ..repeat });
+                    return self.repeat(id, request, answered, reused).await;
                 }
                 Committed::Conflict => {
                     retries("conflict");
@@ -234,26 +232,17 @@ impl<G: Game> Matches<G> {
     }
 
     /// Asks the store something that can be asked again, until it answers.
+    ///
+    /// Once a try may have been heard, the outcome is unknown until there is an answer, whatever later
+    /// tries run into.
     pub(super) async fn asked<T, F: Future<Output = StoreResult<T>>>(
         &self,
         question: impl Fn() -> F,
     ) -> StoreResult<T> {
-        self.settled(question).await.map(|(answer, _)| answer)
-    }
-
-    /// Asks the store for something that can be asked for again, until it answers; says whether an
-    /// earlier try may have been heard.
-    ///
-    /// Once a try may have been heard, the outcome is unknown until there is an answer, whatever later
-    /// tries run into.
-    async fn settled<T, F: Future<Output = StoreResult<T>>>(
-        &self,
-        question: impl Fn() -> F,
-    ) -> StoreResult<(T, bool)> {
         let mut unknown = None;
         for attempt in 0..QUESTIONS {
             match question().await {
-                Ok(answer) => return Ok((answer, unknown.is_some())),
+                Ok(answer) => return Ok(answer),
                 Err(error @ StoreError::OutcomeUnknown(_)) => unknown = Some(error),
                 // This says more: it was heard.
                 Err(error @ StoreError::DurabilityPending(_)) => return Err(error),

@@ -49,6 +49,7 @@ pub use self::join::{Join, Joined};
 pub use self::join_code::JoinCode;
 use self::reader::Readers;
 pub use self::record::{Creation, Event, Player, Record, State, Visibility};
+pub use self::stored::SCHEMA;
 pub use self::submit::Submit;
 pub use self::view::{Caller, MatchView, Seen};
 pub use self::watch::{Beginning, EndReason, Message, SnapshotReason, Watcher};

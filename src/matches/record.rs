@@ -226,5 +226,40 @@ impl<G: Game> Record<G> {
 
 /// Runs the rules, so that a mistake in them ends neither the process nor other matches.
 fn guarded<T>(rules: impl FnOnce() -> T) -> Result<T, Error> {
-    catch_unwind(AssertUnwindSafe(rules)).map_err(|_| Error::RulesPanic)
+    catch_unwind(AssertUnwindSafe(rules)).map_err(|_| {
+        tracing::info!(name: "parlor.panics", target: "metric", r#where = "rules");
+        Error::RulesPanic
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::{Arc, Mutex};
+
+    use tracing::Subscriber;
+    use tracing_subscriber::Layer;
+    use tracing_subscriber::layer::{Context, SubscriberExt as _};
+
+    use super::*;
+
+    /// The names of all events.
+    #[derive(Clone, Default)]
+    struct Heard(Arc<Mutex<Vec<&'static str>>>);
+
+    impl<S: Subscriber> Layer<S> for Heard {
+        fn on_event(&self, event: &tracing::Event<'_>, _: Context<'_, S>) {
+            self.0.lock().expect("no panic").push(event.metadata().name());
+        }
+    }
+
+    #[test]
+    fn rules_that_panic_are_an_error_and_are_counted() {
+        let heard = Heard::default();
+        let subscriber = tracing_subscriber::registry().with(heard.clone());
+        tracing::subscriber::with_default(subscriber, || {
+            assert_eq!(guarded(|| 1), Ok(1));
+            assert_eq!(guarded(|| panic!("a mistake")), Err::<(), _>(Error::RulesPanic));
+        });
+        assert_eq!(*heard.0.lock().expect("no panic"), ["parlor.panics"]);
+    }
 }

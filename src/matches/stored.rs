@@ -17,7 +17,7 @@ use super::Error;
 use crate::store::Digest;
 
 /// The number of the form that is written, and the newest that is read.
-const SCHEMA: u16 = 1;
+pub const SCHEMA: u16 = 1;
 
 /// This in the form of today.
 pub(super) fn write(value: &impl Serialize) -> Result<Bytes, Error> {

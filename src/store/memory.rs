@@ -13,7 +13,7 @@ use uuid::Uuid;
 
 use super::{
     Answered, Commit, Committed, Entry, Hint, Loaded, Log, MatchId, Position, Result, Store,
-    StoreError, Version, Watch,
+    StoreError, StoreInfo, Version, Watch,
 };
 
 /// Matches and claims that are kept at most; more are refused.
@@ -186,10 +186,7 @@ impl Store for MemoryStore {
         Watch::new(gone)
     }
 
-    fn describe(&self) -> String {
-        format!(
-            "in memory: one instance only, at most {} matches, and all of them end with this process",
-            self.capacity
-        )
+    fn info(&self) -> StoreInfo {
+        StoreInfo::Memory { capacity: self.capacity }
     }
 }

@@ -22,7 +22,9 @@ use tokio::sync::watch;
 use uuid::Uuid;
 
 pub use self::memory::MemoryStore;
-pub use self::redis::{Durability, RedisAddress, RedisConfig, RedisStore, RedisTls};
+pub use self::redis::{
+    Durability, RedisAddress, RedisConfig, RedisInfo, RedisPrimary, RedisStore, RedisTls,
+};
 
 /// The id of a match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -210,8 +212,35 @@ pub trait Store: Send + Sync + fmt::Debug {
     /// within a few seconds the latest position is seen.
     async fn watch(&self, id: MatchId) -> Watch;
 
-    /// What the store is and what that means for data, in a sentence for the operator.
-    fn describe(&self) -> String;
+    /// What the store is, and what it was found to do with data.
+    fn info(&self) -> StoreInfo;
+}
+
+/// What a store is, for those who operate it. As text it is a sentence that says what that means for
+/// data.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(tag = "kind", rename_all = "lowercase")]
+pub enum StoreInfo {
+    /// Matches are in this process and end with it.
+    Memory {
+        /// So many at most.
+        capacity: usize,
+    },
+    /// Matches are in Redis.
+    Redis(RedisInfo),
+}
+
+impl fmt::Display for StoreInfo {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Memory { capacity } => write!(
+                f,
+                "in memory: one instance only, at most {capacity} matches, and all of them end with \
+                 this process"
+            ),
+            Self::Redis(redis) => redis.fmt(f),
+        }
+    }
 }
 
 /// Where a match is, as far as this instance has heard.

@@ -8,12 +8,17 @@
 //! Labels have few values each, whatever callers do: no match, seat or player is one.
 
 use std::collections::HashMap;
+use std::fmt;
+use std::hash::{BuildHasher as _, RandomState};
+use std::sync::OnceLock;
 
+use arrayvec::ArrayString;
 use opentelemetry::KeyValue;
-use opentelemetry::metrics::{Counter, Gauge, Histogram, Meter, MeterProvider as _, UpDownCounter};
-use opentelemetry_otlp::{MetricExporter, WithExportConfig as _};
+use opentelemetry::metrics::{Meter, MeterProvider as _};
+use opentelemetry_otlp::MetricExporter;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::metrics::{PeriodicReader, SdkMeterProvider};
+use prometheus::process_collector::ProcessCollector;
 use prometheus::{Registry, TextEncoder};
 use tracing::field::{Field, Visit};
 use tracing::subscriber::Interest;
@@ -23,7 +28,7 @@ use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
-use super::{BadExport, EXPORT_TIMEOUT, METRIC};
+use super::{BadExport, METRIC};
 use crate::config::Settings;
 
 /// One metric.
@@ -44,8 +49,8 @@ enum Kind {
     Seconds(&'static [f64]),
     /// How far something is behind, in versions.
     Versions(&'static [f64]),
-    /// Says something in its labels; always 1.
-    Info,
+    /// What something is, in this unit if it has one; 1, where only the labels say something.
+    Value(&'static str),
 }
 
 /// What unary calls, the store and deliveries take: from a tenth of a millisecond to their limits.
@@ -71,6 +76,24 @@ const METRICS: &[Metric] = &[
         kind: Kind::Count,
         labels: &["method", "code"],
         text: "Calls that have ended, streams among them; methods that are not there as _OTHER.",
+    },
+    Metric {
+        name: "parlor.calls.shed",
+        kind: Kind::Count,
+        labels: &["reason"],
+        text: "Calls refused for load, by the limit; connections: closed before there was a call.",
+    },
+    Metric {
+        name: "parlor.tokens.refused",
+        kind: Kind::Count,
+        labels: &["reason"],
+        text: "Calls refused for their token: missing, invalid, expired, scope, revoked.",
+    },
+    Metric {
+        name: "parlor.connections.open",
+        kind: Kind::Level,
+        labels: &[],
+        text: "Connections that are open.",
     },
     Metric {
         name: "parlor.streams.open",
@@ -151,20 +174,56 @@ const METRICS: &[Metric] = &[
         text: "Connections to the store that were opened again after they had been lost.",
     },
     Metric {
+        name: "parlor.store.durability",
+        kind: Kind::Level,
+        labels: &["asked", "found"],
+        text: "1 for the profile of durability that is asked for and what Redis was found to keep of it.",
+    },
+    Metric {
         name: "parlor.announcements",
         kind: Kind::Count,
         labels: &["by"],
         text: "Changes of watched matches heard of: by announcement, or only by looking (missed).",
     },
     Metric {
+        name: "parlor.panics",
+        kind: Kind::Count,
+        labels: &["where"],
+        text: "Mistakes of ours that were caught: in the rules of a game, or in the handler of a call.",
+    },
+    Metric {
+        name: "parlor.runtime.lag",
+        kind: SHORT,
+        labels: &[],
+        text: "How late a task was that wanted to wake up every second, one for each runtime.",
+    },
+    Metric {
+        name: "parlor.certificate.expires",
+        kind: Kind::Value("s"),
+        labels: &[],
+        text: "Until when our certificate is good, in seconds since 1970 began.",
+    },
+    Metric {
+        name: "parlor.log.lost",
+        kind: Kind::Count,
+        labels: &[],
+        text: "Log lines that were lost, because nobody read those before them.",
+    },
+    Metric {
+        name: "parlor.limits",
+        kind: Kind::Value(""),
+        labels: &["limit"],
+        text: "The limits in force, by their flags; of rates, how many a second.",
+    },
+    Metric {
         name: "parlor.build",
-        kind: Kind::Info,
+        kind: Kind::Value(""),
         labels: &["version"],
         text: "What is running.",
     },
     Metric {
         name: "parlor.config",
-        kind: Kind::Info,
+        kind: Kind::Value(""),
         labels: &["store", "runtime", "trace_sampling"],
         text: "How it is set.",
     },
@@ -189,18 +248,15 @@ impl Metrics {
         let builder = SdkMeterProvider::builder()
             .with_resource(resource)
             .with_reader(reader.map_err(|error| bad(&error))?);
-        let builder = match &settings.otlp_endpoint {
+        let builder = match &settings.collector {
             None => builder,
-            Some(endpoint) => {
-                let exporter = MetricExporter::builder()
-                    .with_tonic()
-                    .with_endpoint(endpoint.to_string())
-                    .with_timeout(EXPORT_TIMEOUT)
-                    .build();
+            Some(collector) => {
+                let exporter = collector.reached_by(MetricExporter::builder().with_tonic()).build();
                 let exporter = exporter.map_err(|error| bad(&error))?;
                 builder.with_reader(PeriodicReader::builder(exporter).build())
             }
         };
+        registry.register(Box::new(ProcessCollector::for_self())).map_err(|error| bad(&error))?;
         Ok(Self { provider: builder.build(), registry })
     }
 
@@ -210,10 +266,8 @@ impl Metrics {
         S: Subscriber + for<'a> LookupSpan<'a>,
     {
         let meter = self.provider.meter("parlor");
-        let instruments = METRICS.iter().map(|metric| {
-            let instrument = Instrument { labels: metric.labels, kind: metric.on(&meter) };
-            (metric.name, instrument)
-        });
+        let instruments =
+            METRICS.iter().map(|metric| (metric.name, Instrument::new(metric, &meter)));
         let recorder = Recorder { instruments: instruments.collect() };
         recorder.with_filter(filter_fn(|metadata| metadata.target() == METRIC))
     }
@@ -230,38 +284,111 @@ impl Metrics {
     }
 }
 
+/// Measures one label set of a metric.
+type Record = Box<dyn Fn(f64) + Send + Sync>;
+
+/// Gives what measures this label set.
+type Bind = Box<dyn Fn(&[KeyValue]) -> Record + Send + Sync>;
+
 impl Metric {
-    fn on(&self, meter: &Meter) -> Handle {
+    #[expect(clippy::cast_sign_loss, reason = "counts only grow")]
+    fn on(&self, meter: &Meter) -> Bind {
         let (name, text) = (self.name, self.text);
+        let histogram = |unit: &'static str, bounds: &[f64]| -> Bind {
+            let histogram = meter.f64_histogram(name).with_unit(unit).with_description(text);
+            let histogram = histogram.with_boundaries(bounds.to_vec()).build();
+            Box::new(move |labels| {
+                let bound = histogram.bind(labels);
+                Box::new(move |value| bound.record(value))
+            })
+        };
         match self.kind {
-            Kind::Count => Handle::Count(meter.u64_counter(name).with_description(text).build()),
+            Kind::Count => {
+                let counter = meter.u64_counter(name).with_description(text).build();
+                Box::new(move |labels| {
+                    let bound = counter.bind(labels);
+                    Box::new(move |value| bound.add(value as u64))
+                })
+            }
             Kind::Level => {
-                Handle::Level(meter.i64_up_down_counter(name).with_description(text).build())
+                let level = meter.i64_up_down_counter(name).with_description(text).build();
+                Box::new(move |labels| {
+                    let bound = level.bind(labels);
+                    Box::new(move |value| bound.add(value as i64))
+                })
             }
-            Kind::Info => Handle::Info(meter.u64_gauge(name).with_description(text).build()),
-            Kind::Seconds(bounds) => {
-                let histogram = meter.f64_histogram(name).with_unit("s").with_description(text);
-                Handle::Spread(histogram.with_boundaries(bounds.to_vec()).build())
+            Kind::Value(unit) => {
+                let gauge = meter.f64_gauge(name).with_unit(unit).with_description(text).build();
+                Box::new(move |labels| {
+                    let bound = gauge.bind(labels);
+                    Box::new(move |value| bound.record(value))
+                })
             }
-            Kind::Versions(bounds) => {
-                let histogram = meter.f64_histogram(name).with_description(text);
-                Handle::Spread(histogram.with_boundaries(bounds.to_vec()).build())
-            }
+            Kind::Seconds(bounds) => histogram("s", bounds),
+            Kind::Versions(bounds) => histogram("", bounds),
         }
     }
 }
 
+/// A metric, and its label sets that were seen so far.
+///
+/// What measures a label set is looked up by the text of the labels, in a table that only grows and
+/// so is read without a lock: an action makes half a dozen measurements.
 struct Instrument {
     labels: &'static [&'static str],
-    kind: Handle,
+    bind: Bind,
+    seen: Box<[OnceLock<Seen>]>,
+    hasher: RandomState,
 }
 
-enum Handle {
-    Count(Counter<u64>),
-    Level(UpDownCounter<i64>),
-    Spread(Histogram<f64>),
-    Info(Gauge<u64>),
+/// A label set, and what measures it.
+struct Seen {
+    labels: Box<str>,
+    record: Record,
 }
+
+impl Instrument {
+    /// So many label sets are found fast: twice as many as any metric of the table can have.
+    const FAST: usize = 512;
+
+    fn new(metric: &Metric, meter: &Meter) -> Self {
+        Self {
+            labels: metric.labels,
+            bind: metric.on(meter),
+            seen: (0..Self::FAST).map(|_| OnceLock::new()).collect(),
+            hasher: RandomState::new(),
+        }
+    }
+
+    fn record(&self, labels: &Labels, value: f64) {
+        let start = self.hasher.hash_one(labels.as_str()) as usize;
+        for step in 0..self.seen.len() {
+            let slot = &self.seen[start.wrapping_add(step) % self.seen.len()];
+            let seen = slot.get_or_init(|| Seen {
+                labels: labels.as_str().into(),
+                record: self.bound_to(labels),
+            });
+            if *seen.labels == *labels.as_str() {
+                return (seen.record)(value);
+            }
+        }
+        self.bound_to(labels)(value);
+    }
+
+    fn bound_to(&self, labels: &Labels) -> Record {
+        let each = labels.split_terminator(END).map(|label| {
+            let (place, value) = label.split_at(1);
+            let name = place.parse::<usize>().map_or("", |place| self.labels[place]);
+            KeyValue::new(name, value.to_owned())
+        });
+        (self.bind)(&each.collect::<Vec<_>>())
+    }
+}
+
+/// The labels of a measurement: of each its place in the table, its value, and an end.
+type Labels = ArrayString<192>;
+
+const END: char = '\0';
 
 /// Makes measurements of events.
 struct Recorder {
@@ -280,22 +407,9 @@ impl<S: Subscriber> Layer<S> for Recorder {
 
     fn on_event(&self, event: &Event<'_>, _: Context<'_, S>) {
         let Some(instrument) = self.instruments.get(event.metadata().name()) else { return };
-        let labels = Vec::with_capacity(instrument.labels.len());
-        let mut read = Measurement { known: instrument.labels, value: 1.0, labels };
+        let mut read = Measurement { known: instrument.labels, value: 1.0, labels: Labels::new() };
         event.record(&mut read);
-        instrument.record(read.value, &read.labels);
-    }
-}
-
-impl Instrument {
-    #[expect(clippy::cast_sign_loss, reason = "counts only grow")]
-    fn record(&self, value: f64, labels: &[KeyValue]) {
-        match &self.kind {
-            Handle::Count(counter) => counter.add(value as u64, labels),
-            Handle::Level(level) => level.add(value as i64, labels),
-            Handle::Spread(histogram) => histogram.record(value, labels),
-            Handle::Info(gauge) => gauge.record(1, labels),
-        }
+        instrument.record(&read.labels, read.value);
     }
 }
 
@@ -303,16 +417,19 @@ impl Instrument {
 struct Measurement {
     known: &'static [&'static str],
     value: f64,
-    labels: Vec<KeyValue>,
+    labels: Labels,
 }
 
 impl Measurement {
     /// A label that the table does not have stays away: it might have any number of values.
-    fn label(&mut self, field: &Field, value: impl Into<opentelemetry::Value>) {
-        let known = self.known.contains(&field.name());
-        debug_assert!(known, "no label of the table: {}", field.name());
-        if known {
-            self.labels.push(KeyValue::new(field.name(), value));
+    fn label(&mut self, field: &Field, value: &str) {
+        let place = self.known.iter().position(|known| *known == field.name());
+        let fits = value.len() + 2 <= self.labels.remaining_capacity();
+        debug_assert!(place.is_some() && fits, "no label of the table: {}", field.name());
+        if let (Some(place), true) = (place, fits) {
+            self.labels.push(char::from(b'0' + place as u8));
+            self.labels.push_str(value);
+            self.labels.push(END);
         }
     }
 }
@@ -322,7 +439,7 @@ impl Visit for Measurement {
         if field.name() == "value" {
             self.value = value;
         } else {
-            self.label(field, value);
+            self.label(field, &value.to_string());
         }
     }
 
@@ -337,10 +454,36 @@ impl Visit for Measurement {
     }
 
     fn record_str(&mut self, field: &Field, value: &str) {
-        self.label(field, value.to_owned());
+        self.label(field, value);
     }
 
-    fn record_debug(&mut self, field: &Field, value: &dyn std::fmt::Debug) {
-        self.label(field, format!("{value:?}"));
+    fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
+        self.label(field, &format!("{value:?}"));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn label_sets_are_counted_apart_however_many_and_in_whichever_order() {
+        let registry = Registry::new();
+        let reader = opentelemetry_prometheus::exporter().with_registry(registry.clone());
+        let reader = reader.build().expect("nothing is registered yet");
+        let provider = SdkMeterProvider::builder().with_reader(reader).build();
+        let metric = METRICS.iter().find(|metric| metric.name == "parlor.calls");
+        let metric = metric.expect("it is in the table");
+        let instrument = Instrument::new(metric, &provider.meter("test"));
+        let labels = |text: &str| Labels::from(text).expect("short");
+        let sets = 2 * Instrument::FAST;
+        for set in 0..sets {
+            instrument.record(&labels(&format!("0{set}\x001OK\0")), 1.0);
+            instrument.record(&labels(&format!("1OK\x000{set}\0")), 2.0);
+        }
+        let text = TextEncoder::new().encode_to_string(&registry.gather()).expect("text");
+        let ours = || text.lines().filter(|line| line.starts_with("parlor_calls_total{"));
+        assert_eq!(ours().count(), sets);
+        assert!(ours().all(|line| line.contains(r#"code="OK""#) && line.ends_with(" 3")), "{text}");
     }
 }

@@ -3,12 +3,16 @@
 //! The other layers write spans and measurements with `tracing` and know no more; this one alone knows where they
 //! go. Nothing here makes a caller wait: what a slow or dead collector does not take is dropped.
 
+mod collector;
+mod lag;
 mod lines;
 mod metrics;
 mod spans;
 
 use std::time::Duration;
 
+pub use self::lag::measure_lag;
+use self::lines::{Lines, LostLines};
 use self::metrics::Metrics;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SdkTracerProvider;
@@ -23,9 +27,6 @@ const SPAN: &str = "span";
 /// The target of measurements, which are for metrics only.
 const METRIC: &str = "metric";
 
-/// How long the collector may take for what it is sent at once.
-const EXPORT_TIMEOUT: Duration = Duration::from_secs(3);
-
 /// For how long what was recorded last is tried to be sent when the process ends.
 const LAST_EXPORT: Duration = Duration::from_secs(2);
 
@@ -39,6 +40,7 @@ pub struct BadExport(String);
 pub struct Telemetry {
     traces: Option<SdkTracerProvider>,
     metrics: Option<Metrics>,
+    lines: Lines,
 }
 
 impl Telemetry {
@@ -51,14 +53,15 @@ impl Telemetry {
     /// plays no part.
     pub fn start(settings: &Settings) -> Result<Self, BadExport> {
         let export = settings
-            .otlp_endpoint
+            .collector
             .as_ref()
-            .map(|endpoint| spans::exporter(endpoint, settings.trace_sampling, resource()));
+            .map(|collector| spans::exporter(collector, settings.trace_sampling, resource()));
         let traces = export.transpose()?;
-        let wanted = settings.otlp_endpoint.is_some() || settings.admin_listen.is_some();
+        let wanted = settings.collector.is_some() || settings.admin_listen.is_some();
         let metrics = wanted.then(|| Metrics::collect(settings, resource())).transpose()?;
+        let (written, lines) = lines::layer(settings);
         let subscriber = tracing_subscriber::registry()
-            .with(lines::layer(settings))
+            .with(written)
             .with(traces.as_ref().map(spans::layer))
             .with(metrics.as_ref().map(Metrics::layer));
         let _ = subscriber.try_init();
@@ -66,16 +69,17 @@ impl Telemetry {
             spans::install();
         }
         introduce(settings);
-        Ok(Self { traces, metrics })
+        Ok(Self { traces, metrics, lines })
     }
 
     /// What reads the metrics; without any, there is nothing to read.
     pub fn scraper(&self) -> Scraper {
-        Scraper(self.metrics.clone())
+        Scraper(self.metrics.clone().map(|metrics| (metrics, self.lines.lost())))
     }
 
-    /// Sends what was recorded last, for no longer than a collector that works needs.
+    /// Sends and writes what was recorded last, for no longer than a collector that works needs.
     pub async fn stop(self) {
+        self.lines.lost().measure();
         let last = tokio::task::spawn_blocking(move || {
             if let Some(traces) = self.traces {
                 // What cannot be sent by now is lost.
@@ -86,17 +90,22 @@ impl Telemetry {
             }
         });
         let _ = tokio::time::timeout(LAST_EXPORT * 2, last).await;
+        // Nobody may read what is written.
+        let written = tokio::task::spawn_blocking(move || drop(self.lines));
+        let _ = tokio::time::timeout(LAST_EXPORT, written).await;
     }
 }
 
 /// Reads the metrics of this process.
 #[derive(Clone, Debug, Default)]
-pub struct Scraper(Option<Metrics>);
+pub struct Scraper(Option<(Metrics, LostLines)>);
 
 impl Scraper {
     /// All metrics as they are now, in the text format of Prometheus.
     pub fn text(&self) -> String {
-        self.0.as_ref().map(Metrics::text).unwrap_or_default()
+        let Some((metrics, lost)) = &self.0 else { return String::new() };
+        lost.measure();
+        metrics.text()
     }
 }
 
@@ -117,6 +126,9 @@ fn introduce(settings: &Settings) {
         },
         trace_sampling = settings.trace_sampling,
     );
+    for (limit, value) in settings.limits.counts() {
+        tracing::info!(name: "parlor.limits", target: "metric", value, limit);
+    }
 }
 
 /// What all that is exported says of this process. `OTEL_RESOURCE_ATTRIBUTES` adds to it.

@@ -3,14 +3,13 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use http::Uri;
 use opentelemetry::propagation::{Extractor, TextMapPropagator as _};
 use opentelemetry::trace::{
     Link, SpanContext, SpanId, SpanKind, TraceContextExt as _, TraceFlags, TraceId, TraceState,
     TracerProvider as _,
 };
 use opentelemetry::{Context, KeyValue};
-use opentelemetry_otlp::{SpanExporter as OtlpExporter, WithExportConfig as _};
+use opentelemetry_otlp::SpanExporter as OtlpExporter;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
@@ -24,7 +23,8 @@ use tracing_subscriber::Layer;
 use tracing_subscriber::filter::dynamic_filter_fn;
 use tracing_subscriber::registry::LookupSpan;
 
-use super::{BadExport, EXPORT_TIMEOUT, SPAN};
+use super::{BadExport, SPAN};
+use crate::config::Collector;
 use crate::trace::{self, Origin, Tracer};
 
 /// The spans that are made whether or not their trace is recorded, so that log lines have its id.
@@ -36,14 +36,12 @@ const ALWAYS: &[&str] = &["rpc", "change", "deliver"];
 /// Spans wait in a queue of bounded length; one that finds it full is dropped. The queue and the
 /// batches can be set with the `OTEL_BSP_` variables of OpenTelemetry.
 pub(super) fn exporter(
-    endpoint: &Uri,
+    collector: &Collector,
     sampling: f64,
     resource: Resource,
 ) -> Result<SdkTracerProvider, BadExport> {
-    let exporter = OtlpExporter::builder()
-        .with_tonic()
-        .with_endpoint(endpoint.to_string())
-        .with_timeout(EXPORT_TIMEOUT)
+    let exporter = collector
+        .reached_by(OtlpExporter::builder().with_tonic())
         .build()
         .map_err(|error| BadExport(error.to_string()))?;
     Ok(SdkTracerProvider::builder()

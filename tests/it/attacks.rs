@@ -3,7 +3,6 @@
 
 use std::time::Duration;
 
-use bytes::Bytes;
 use futures_util::future::join_all;
 use parlor::client::reason;
 use parlor::proto::game_options::Game;
@@ -16,10 +15,10 @@ use tonic::Request;
 
 use crate::instance::Table;
 use crate::process::Process;
+use crate::wire::{HELLO, call, framed};
 
 /// How much memory an attack may cost.
 const COST: u64 = 96 * 1024 * 1024;
-const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 
 /// A server that is attacked, and a match that is played at it meanwhile.
 struct Scene {
@@ -61,22 +60,6 @@ async fn connect(address: &str) -> TcpStream {
 async fn closed(mut socket: TcpStream) {
     // A reset is an end, too.
     let _ = socket.read_to_end(&mut Vec::new()).await;
-}
-
-/// A call of a method, as HTTP/2 sees it.
-fn call(method: &str) -> http::Request<()> {
-    http::Request::post(format!("http://parlor.test/parlor.v1.MatchService/{method}"))
-        .header("content-type", "application/grpc")
-        .header("te", "trailers")
-        .body(())
-        .expect("a request")
-}
-
-/// A message with its length before it.
-fn framed(message: &impl prost::Message) -> Bytes {
-    let body = message.encode_to_vec();
-    let length = u32::try_from(body.len()).expect("a short message").to_be_bytes();
-    [&[0], &length[..], &body].concat().into()
 }
 
 #[tokio::test]
@@ -121,7 +104,7 @@ async fn headers_that_never_end() {
     scene
         .attack(async |address, _| {
             let mut socket = connect(&address).await;
-            socket.write_all(PREFACE).await.unwrap();
+            socket.write_all(HELLO).await.unwrap();
             // Headers of stream 1 that go on, and go on: type 1, then type 9, never the last.
             socket.write_all(b"\0\0\x01\x01\0\0\0\0\x01\x82").await.unwrap();
             let mut more = b"\0\x10\0\x09\0\0\0\0\x01".to_vec();

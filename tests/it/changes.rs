@@ -1,11 +1,18 @@
 //! Changes: once each, at any instance, whole or not at all.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
+use async_trait::async_trait;
+use bytes::Bytes;
 use parlor::client::reason;
 use parlor::proto::game_options::Game;
 use parlor::proto::{NeapolitanOptions, NeonOptions, SubmitActionRequest};
-use parlor::store::MemoryStore;
+use parlor::store::{
+    Commit, Committed, Entry, Loaded, Log, MatchId, MemoryStore, Position, Result, Store,
+    StoreError, StoreInfo, Version, Watch,
+};
 use tonic::Request;
 use uuid::Uuid;
 
@@ -72,6 +79,95 @@ async fn the_same_action_sent_everywhere_at_once_is_done_once() {
         }
         assert!(answers.iter().all(|answer| *answer == answers[0]), "step {step}");
     }
+}
+
+/// A way to a store on which the answer to a change gets lost, once.
+#[derive(Debug)]
+struct Lossy {
+    store: Arc<MemoryStore>,
+    loses: AtomicBool,
+}
+
+#[async_trait]
+impl Store for Lossy {
+    async fn claim(&self, key: &str, claim: Bytes, keep: Duration) -> Result<Bytes> {
+        self.store.claim(key, claim, keep).await
+    }
+
+    async fn create(
+        &self,
+        id: MatchId,
+        first: Entry,
+        snapshot: Bytes,
+        keep: Duration,
+    ) -> Result<bool> {
+        self.store.create(id, first, snapshot, keep).await
+    }
+
+    async fn load(
+        &self,
+        id: MatchId,
+        known: Option<Position>,
+        request: Option<(u8, Uuid)>,
+    ) -> Result<Option<Loaded>> {
+        // What another way has done meanwhile is not known yet.
+        let request = request.filter(|_| !self.loses.load(Ordering::Relaxed));
+        self.store.load(id, known, request).await
+    }
+
+    async fn commit(&self, id: MatchId, commit: Commit) -> Result<Committed> {
+        let committed = self.store.commit(id, commit).await;
+        if self.loses.swap(false, Ordering::Relaxed) {
+            return Err(StoreError::OutcomeUnknown("its answer got lost".to_owned()));
+        }
+        committed
+    }
+
+    async fn log(&self, id: MatchId, after: Version, limit: usize) -> Result<Option<Log>> {
+        self.store.log(id, after, limit).await
+    }
+
+    async fn watch(&self, id: MatchId) -> Watch {
+        self.store.watch(id).await
+    }
+
+    fn info(&self) -> StoreInfo {
+        self.store.info()
+    }
+}
+
+#[tokio::test]
+async fn an_action_whose_answers_the_store_lost_at_two_instances_is_not_new_to_both() {
+    let store = Arc::new(MemoryStore::default());
+    let creator = Instance::start(store.clone(), &[]);
+    let table = Table::create(&creator.client(), Game::Neon(NeonOptions::default()), 2).await;
+    let decision = table.seats[0].view().await.unwrap().decisions[0];
+    let seat = decision.seat as usize;
+    let request = SubmitActionRequest {
+        match_id: table.id.clone(),
+        action_id: Uuid::new_v4().to_string(),
+        action: Some(table.seats[seat].view().await.unwrap().legal_actions[0].clone()),
+        decision: Some(decision.decision),
+    };
+    let ways = [0; 2].map(|_| {
+        let way = Lossy { store: store.clone(), loses: AtomicBool::new(false) };
+        Arc::new(way)
+    });
+    let instances = ways.clone().map(|way| Instance::start(way, &[]));
+    // Both know the match as it was before the action.
+    for instance in &instances {
+        table.at(&instance.client())[seat].view().await.unwrap();
+    }
+    let mut new = 0;
+    for (way, instance) in ways.iter().zip(&instances) {
+        way.loses.store(true, Ordering::Relaxed);
+        let request = bearer(request.clone(), &table.created.seat_tokens[seat].token);
+        let answer = instance.raw().await.submit_action(request).await.expect("an answer");
+        let answer = answer.into_inner();
+        assert_eq!(answer.version, 2);
+        new += usize::from(!answer.replayed);
+    }
+    assert!(new <= 1, "an action that was carried out once is new to {new} callers");
 }
 
 #[tokio::test]

@@ -20,8 +20,8 @@ use opentelemetry_proto::tonic::common::v1::any_value::Value;
 use opentelemetry_proto::tonic::trace::v1::Span;
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
-use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
+use tonic::transport::{Identity, Server, ServerTlsConfig};
 use tonic::{Request, Response, Status};
 
 /// What was sent to a collector.
@@ -88,10 +88,23 @@ impl Collector {
         Self::serve(Received { stuck: true, ..Received::default() }).await
     }
 
+    /// One that encrypts, with this certificate for `localhost` and its key.
+    pub async fn encrypted((certificate, key): (String, String)) -> Self {
+        let tls = ServerTlsConfig::new().identity(Identity::from_pem(certificate, key));
+        let server = Server::builder().tls_config(tls).expect("a certificate and its key");
+        let mut collector = Self::serve_with(server, Received::default()).await;
+        collector.url = collector.url.replace("http://127.0.0.1", "https://localhost");
+        collector
+    }
+
     async fn serve(received: Received) -> Self {
+        Self::serve_with(Server::builder(), received).await
+    }
+
+    async fn serve_with(mut server: Server, received: Received) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let url = format!("http://{}", listener.local_addr().expect("an address"));
-        let serving = Server::builder()
+        let serving = server
             .add_service(TraceServiceServer::new(received.clone()))
             .add_service(MetricsServiceServer::new(received.clone()))
             .serve_with_incoming(TcpIncoming::from(listener));

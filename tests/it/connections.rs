@@ -9,9 +9,8 @@ use tokio::net::TcpStream;
 
 use crate::eventually;
 use crate::instance::Instance;
+use crate::wire::HELLO;
 
-/// What an HTTP/2 client says first: the preface, and settings of which none is set.
-const HELLO: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 /// The frame that tells a client to go.
 const GOAWAY: u8 = 7;
 

@@ -222,13 +222,37 @@ async fn players_are_told_that_an_action_is_not_safe_yet_and_the_same_again_sett
     assert_eq!(table.seats[0].view().await.expect("a view").version, 2);
 }
 
+/// A primary that was replaced does not know what was done since: by what it has, a repeat of what its
+/// successor has carried out would be refused.
+#[tokio::test]
+async fn nothing_is_decided_by_what_a_primary_has_that_no_replica_follows() {
+    let server = RedisServer::start().await;
+    let replica = replica_of(&server).await;
+    let store = patiently_replicated(&server).await;
+    let id = match_at(&store, 2).await;
+    let asked = Some((request(7).scope, request(7).id));
+    assert!(store.load(id, None, asked).await.is_ok());
+
+    replica.run::<()>(&["REPLICAOF", "NO", "ONE"]).await;
+    eventually("it is noticed", async || {
+        let loaded = store.load(id, None, asked).await;
+        matches!(loaded, Err(StoreError::Failover(_))).then_some(())
+    })
+    .await;
+    assert_whole(&store, id, 2).await;
+
+    let port = server.port().to_string();
+    replica.run::<()>(&["REPLICAOF", "127.0.0.1", &port]).await;
+    eventually("it follows again", async || store.load(id, None, asked).await.ok()).await;
+}
+
 #[tokio::test]
 async fn a_store_without_a_replica_says_so_and_serves_questions() {
     let server = RedisServer::start().await;
     let store = server.store().await;
     let id = match_at(&store, 3).await;
     let store = replicated(&server).await;
-    assert!(store.describe().ends_with("; what is acknowledged, a replica has too"));
+    assert!(store.info().to_string().ends_with("; what is acknowledged, a replica has too"));
     assert_whole(&store, id, 3).await;
     let pending = store.commit(id, change(3, request(3))).await.expect_err("not safe");
     assert!(PENDING(&pending), "{pending:?}");

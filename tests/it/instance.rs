@@ -41,7 +41,7 @@ impl Instance {
         let app = App::over(store, settings).expect("a free port");
         let (url, stop) = (format!("http://{}", app.address()), app.stopper());
         #[expect(clippy::disallowed_methods, reason = "the instance owns the task and ends it")]
-        let serving = tokio::spawn(async { app.serve().await.expect("served") });
+        let serving = tokio::spawn(app.serve());
         Self { url, stop, serving }
     }
 

@@ -7,21 +7,27 @@ mod changes;
 mod collector;
 mod commands;
 mod connections;
+mod deadlines;
 mod durability;
 mod forks;
+mod info;
 mod instance;
 mod layers;
+mod logs;
 mod metrics;
+mod outages;
 mod overload;
 mod power_loss;
 mod process;
 mod redis_faults;
 mod redis_server;
 mod redis_topologies;
+mod requests;
 mod secrets;
 mod seeded;
 mod simulate;
 mod simulation;
+mod slow_readers;
 mod stopping;
 mod store_contract;
 mod store_down;
@@ -33,8 +39,15 @@ mod topologies;
 mod traces;
 mod verification;
 mod versions;
+mod wire;
 
 use std::time::Duration;
+
+/// The number that a variable of the environment holds, if it is set.
+fn number(name: &str) -> Option<u64> {
+    let text = std::env::var_os(name)?;
+    Some(text.to_str().and_then(|text| text.parse().ok()).expect("a number"))
+}
 
 /// Waits until it gives something, and fails the test if that takes too long.
 async fn eventually<T>(what: &str, probe: impl AsyncFnMut() -> Option<T>) -> T {

@@ -1,13 +1,22 @@
 //! Metrics, as Prometheus reads them and as a collector gets them.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
+use clap::Parser as _;
 use parlor::admin::Admin;
+use parlor::cli::Cli;
+use parlor::config::Settings;
+use parlor::grpc::tokens::TokenKeys;
+use parlor::info::Info;
+use parlor::matches::SystemClock;
 use parlor::proto::game_options::Game;
 use parlor::proto::{
-    GetViewRequest, NeapolitanOptions, NeonOptions, StreamViewRequest, SubmitActionRequest,
+    GetViewRequest, NeapolitanOptions, NeonOptions, RenewTokenRequest, StreamViewRequest,
+    SubmitActionRequest,
 };
+use parlor::store::{MatchId, MemoryStore};
 use parlor::telemetry::Scraper;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
@@ -18,7 +27,7 @@ use uuid::Uuid;
 use crate::collector::Collector;
 use crate::eventually;
 use crate::instance::Table;
-use crate::process::Process;
+use crate::process::{KEY, Process};
 use crate::redis_server::RedisServer;
 
 /// What is found under a path of a port for operators, with its status.
@@ -50,6 +59,35 @@ fn of<'a>(samples: &'a BTreeMap<String, f64>, metric: &str) -> BTreeMap<&'a str,
         (labels.is_empty() || labels.starts_with('{')).then_some((labels, *value))
     });
     found.collect()
+}
+
+/// What a server does not show as long as nothing has gone wrong, and without TLS.
+const OF_TROUBLE: [&str; 5] = [
+    "parlor_calls_shed",
+    "parlor_forks",
+    "parlor_store_reconnects",
+    "parlor_panics",
+    "parlor_certificate_expires",
+];
+
+/// The metrics of the program's table, as Prometheus writes their names, but for their ends.
+fn all_metrics() -> Vec<String> {
+    let table = include_str!("../../src/telemetry/metrics.rs").lines();
+    let names = table.filter_map(|line| line.trim().strip_prefix(r#"name: ""#));
+    names.map(|name| name.trim_end_matches("\",").replace('.', "_")).collect()
+}
+
+fn assert_shows_all(text: &str) {
+    let is_missing = |name: &String| !text.contains(&format!("# HELP {name}"));
+    let missing: Vec<_> = all_metrics().into_iter().filter(is_missing).collect();
+    assert_eq!(missing, OF_TROUBLE, "all others are there");
+}
+
+#[test]
+fn every_metric_stands_in_the_readme() {
+    let readme = include_str!("../../README.md");
+    let missing: Vec<_> = all_metrics().into_iter().filter(|name| !readme.contains(name)).collect();
+    assert!(missing.is_empty() && all_metrics().len() > 20, "{missing:?}");
 }
 
 /// A caller that counts what it is answered.
@@ -143,9 +181,12 @@ async fn a_scrape_after_a_known_load_has_the_counts_that_the_caller_saw() {
     let text = eventually("the stream's end is counted", async || {
         let (status, text) = get(&admin, "/metrics").await;
         assert_eq!(status, 200);
-        text.contains("parlor_streams_ended_total").then_some(text)
+        let ended = text.contains("parlor_streams_ended_total");
+        (ended && text.contains("parlor_runtime_lag_seconds")).then_some(text)
     });
-    let found = samples(&text.await);
+    let text = text.await;
+    assert_shows_all(&text);
+    let found = samples(&text);
     let calls = of(&found, "parlor_calls_total");
     let expected = counts
         .0
@@ -258,6 +299,107 @@ async fn what_only_a_look_has_found_is_counted_as_missed() {
 }
 
 #[tokio::test]
+async fn what_is_refused_is_counted_by_why() {
+    let server = Process::start(&[
+        "--admin-listen=127.0.0.1:0",
+        "--rate-limits=on",
+        "--seat-rate=1/min",
+        "--spectators=1",
+        "--connections=4",
+    ]);
+    let admin = server.admin().expect("it says where its metrics are");
+    let table = Table::create(&server.client(), Game::Neon(NeonOptions::default()), 2).await;
+    let other = Table::create(&server.client(), Game::Neon(NeonOptions::default()), 2).await;
+    let mut raw = server.raw().await;
+    let token = |seat: usize| table.created.seat_tokens[seat].token.clone();
+    let act = SubmitActionRequest { match_id: table.id.clone(), ..SubmitActionRequest::default() };
+    let look = GetViewRequest { match_id: table.id.clone() };
+
+    let keys: TokenKeys = format!("test:{KEY}").parse().expect("a key");
+    let id = MatchId(table.id.parse().expect("a match's id"));
+    let expired = keys.issue(id, None, 0, Duration::from_secs(1)).expect("a token");
+    raw.submit_action(act.clone()).await.expect_err("no token");
+    raw.get_view(bearer(look.clone(), "garbled")).await.expect_err("no token of ours");
+    raw.get_view(bearer(look.clone(), &expired)).await.expect_err("one of long ago");
+    let elsewhere = &other.created.seat_tokens[0].token;
+    raw.get_view(bearer(look.clone(), elsewhere)).await.expect_err("of another match");
+    let request_id = Uuid::new_v4().to_string();
+    let renew = RenewTokenRequest { match_id: table.id.clone(), request_id };
+    raw.renew_token(bearer(renew, &token(1))).await.expect("a new token");
+    raw.get_view(bearer(look, &token(1))).await.expect_err("the old token");
+
+    for _ in 0..2 {
+        raw.submit_action(bearer(act.clone(), &token(0))).await.expect_err("not an action");
+    }
+    let watch = StreamViewRequest { match_id: table.id.clone(), ..StreamViewRequest::default() };
+    let _first = raw.stream_view(watch.clone()).await.expect("the first spectator");
+    raw.stream_view(watch).await.expect_err("one spectator too many");
+    let mut open = Vec::new();
+    for _ in 0..5 {
+        open.push(TcpStream::connect(server.address()).await.expect("it listens"));
+    }
+
+    let text = eventually("a connection is closed", async || {
+        let (_, text) = get(&admin, "/metrics").await;
+        text.contains(r#"reason="connections""#).then_some(text)
+    });
+    let found = samples(&text.await);
+    let tokens = of(&found, "parlor_tokens_refused_total");
+    let each = ["expired", "invalid", "missing", "revoked", "scope"];
+    let each = each.map(|reason| (format!(r#"{{reason="{reason}"}}"#), 1.0));
+    let tokens: BTreeMap<_, _> = tokens.into_iter().map(|(k, v)| (k.to_owned(), v)).collect();
+    assert_eq!(tokens, BTreeMap::from(each));
+    let shed = of(&found, "parlor_calls_shed_total");
+    let once =
+        |reason: &str| (shed[format!(r#"{{reason="{reason}"}}"#).as_str()] - 1.0).abs() < 0.5;
+    assert!(once("rate") && once("streams"), "{shed:?}");
+    assert_eq!(of(&found, "parlor_connections_open"), BTreeMap::from([("", 4.0)]));
+    server.stop().await;
+}
+
+#[tokio::test]
+async fn the_limits_in_force_and_what_the_process_takes_can_be_read() {
+    let certificate = rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let flag = |flag: &str, name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).unwrap();
+        format!("--tls-{flag}={}", path.display())
+    };
+    let server = Process::start(&[
+        "--admin-listen=127.0.0.1:0",
+        "--rate-limits=on",
+        "--create-rate=30/min",
+        "--create-rate-all=off",
+        "--in-flight=7",
+        "--streams=off",
+        &flag("cert", "cert.pem", &certificate.cert.pem()),
+        &flag("key", "key.pem", &certificate.signing_key.serialize_pem()),
+    ]);
+    let admin = server.admin().expect("it says where its metrics are");
+    let text = eventually("a second is over", async || {
+        let (_, text) = get(&admin, "/metrics").await;
+        text.contains("parlor_runtime_lag_seconds_count").then_some(text)
+    });
+    let found = samples(&text.await);
+    let limits = of(&found, "parlor_limits");
+    let limit = |name: &str| limits.get(format!(r#"{{limit="{name}"}}"#).as_str()).copied();
+    assert_eq!((limit("in_flight"), limit("create_rate")), (Some(7.0), Some(0.5)));
+    assert_eq!((limit("streams"), limit("create_rate_all")), (None, None));
+    // That is when the certificates of rcgen expire.
+    let expires = of(&found, "parlor_certificate_expires_seconds");
+    assert_eq!(expires, BTreeMap::from([("", 67_090_118_400.0)]));
+
+    let of_process = |what: &str| of(&found, &format!("process_{what}"))[""];
+    let kib = f64::from(u32::try_from(server.memory() / 1024).expect("not that much"));
+    assert!((of_process("resident_memory_bytes") / 1024.0 / kib - 1.0).abs() < 0.5);
+    assert!(of_process("open_fds") >= 10.0 && of_process("max_fds") > of_process("open_fds"));
+    assert!(of_process("cpu_seconds_total") < 60.0);
+    assert!(of_process("start_time_seconds") > 1.7e9);
+    server.stop().await;
+}
+
+#[tokio::test]
 async fn the_collector_gets_the_same_metrics() {
     let collector = Collector::start().await;
     let endpoint = format!("--otlp-endpoint={}", collector.url);
@@ -276,8 +418,10 @@ async fn who_is_told_to_stop_lives_and_is_not_ready() {
     let admin = Admin::bind("127.0.0.1:0".parse().unwrap()).await.expect("a free port");
     let address = admin.address().to_string();
     let stop = CancellationToken::new();
+    let settings = Settings::try_from(&Cli::parse_from(["parlor"]).serve).expect("good settings");
+    let info = Info::new(&settings, Arc::new(MemoryStore::default()), &SystemClock);
     #[expect(clippy::disallowed_methods, reason = "it ends with the test")]
-    tokio::spawn(admin.serve(Scraper::default(), stop.clone()));
+    tokio::spawn(admin.serve(Scraper::default(), info, stop.clone()));
     assert_eq!(get(&address, "/readyz").await.0, 200);
     stop.cancel();
     assert_eq!(get(&address, "/readyz").await.0, 503);

@@ -8,10 +8,13 @@ use parlor::client::reason;
 use parlor::proto::game_options::Game;
 use parlor::proto::{GetMatchRequest, NeonOptions};
 use parlor::store::MemoryStore;
+use tokio::io::AsyncReadExt as _;
+use tokio::net::TcpStream;
 use tonic::{Code, Request, Status};
 use tonic_types::StatusExt as _;
 
 use crate::instance::{Instance, Table};
+use crate::process::Process;
 
 async fn start(flags: &[&str]) -> (Instance, Table) {
     let instance = Instance::start(Arc::new(MemoryStore::default()), flags);
@@ -100,4 +103,28 @@ async fn calls_that_are_too_many_at_once_are_shed_and_come_back_later() {
     let at = client.at(&table.id, None).unwrap();
     let patient = join_all((0..16).map(|_| at.get_match())).await;
     assert!(patient.iter().all(Result::is_ok), "{patient:?}");
+}
+
+#[tokio::test]
+async fn who_is_turned_away_does_not_fill_the_log() {
+    let process = Process::start(&["--rate-limits=on", "--guess-rate=1/min", "--connections=1"]);
+    let mut raw = process.raw().await;
+    for guess in 0..200 {
+        let mut request = Request::new(GetMatchRequest { match_id: uuid::Uuid::nil().into() });
+        let bearer = format!("Bearer guess-{guess}").parse().unwrap();
+        request.metadata_mut().insert("authorization", bearer);
+        raw.get_match(request).await.expect_err("a guess");
+    }
+    for _ in 0..50 {
+        let mut one_too_many = TcpStream::connect(process.address()).await.unwrap();
+        // Closed, whether or not with a reset.
+        let _ = one_too_many.read(&mut [0; 1]).await;
+    }
+    drop(raw);
+    let log = process.stop().await;
+    let lines: Vec<serde_json::Value> =
+        log.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert!(lines.len() < 20, "{log}");
+    let told = |field: &str| lines.iter().filter_map(|line| line[field].as_u64()).sum::<u64>();
+    assert_eq!((told("rate_limited"), told("connections")), (199, 50));
 }

@@ -6,6 +6,7 @@ use std::process::Command;
 use parlor::store::{Committed, Hint, RedisStore, Store};
 
 use crate::eventually;
+use crate::redis_faults::rewrite;
 use crate::redis_server::RedisServer;
 use crate::store_contract::{change, new_match, request};
 
@@ -43,13 +44,7 @@ async fn power_loss(appendfsync: &str) -> Loss {
     let id = new_match(&store).await;
     let mut watch = store.watch(id).await;
     // What was before is on the disk, whatever comes.
-    server.run::<String>(&["BGREWRITEAOF"]).await;
-    eventually("the log is rewritten", async || {
-        let info: String = server.run(&["INFO", "persistence"]).await;
-        let is = |line| info.lines().any(|found| found == line);
-        (is("aof_rewrite_in_progress:0") && is("aof_rewrite_scheduled:0")).then_some(())
-    })
-    .await;
+    rewrite(&server).await;
 
     let mut seen = 1;
     let writing = async {

@@ -34,6 +34,18 @@ impl Drop for Process {
 impl Process {
     /// Starts a server with these flags, which logs as JSON, and waits until it listens.
     pub fn start(flags: &[&str]) -> Self {
+        let mut process = Self::start_unread(flags);
+        let mut errors = process.child.stderr.take().expect("a pipe");
+        process.log = Some(std::thread::spawn(move || {
+            let mut text = String::new();
+            errors.read_to_string(&mut text).expect("text");
+            text
+        }));
+        process
+    }
+
+    /// The same, whose log goes to a pipe that nobody reads.
+    pub fn start_unread(flags: &[&str]) -> Self {
         let mut command = Command::new(env!("CARGO_BIN_EXE_parlor"));
         command
             .args(["--listen=127.0.0.1:0", "--log-format=json"])
@@ -47,12 +59,6 @@ impl Process {
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());
         let mut child = command.spawn().expect("the server is built");
-        let mut errors = child.stderr.take().expect("a pipe");
-        let log = std::thread::spawn(move || {
-            let mut text = String::new();
-            errors.read_to_string(&mut text).expect("text");
-            text
-        });
         let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
         let mut greeting = Vec::new();
         while let Some(line) = lines.next().map(|line| line.expect("text")) {
@@ -63,7 +69,7 @@ impl Process {
             }
         }
         let url = address(&greeting, "listens on ").expect("it says where it listens");
-        Self { url, greeting, child, log: Some(log) }
+        Self { url, greeting, child, log: None }
     }
 
     /// Where its port for operators is, if it has one.

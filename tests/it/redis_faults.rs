@@ -48,6 +48,29 @@ pub async fn assert_whole(store: &RedisStore, id: MatchId, version: u64) {
     assert_eq!(log.entries, (1..=version).map(entry).collect::<Vec<_>>());
 }
 
+/// Writes the log anew, so that all that is kept is on the disk, whatever comes.
+pub async fn rewrite(server: &RedisServer) {
+    server.run::<String>(&["BGREWRITEAOF"]).await;
+    eventually("the log is rewritten", async || {
+        let info: String = server.run(&["INFO", "persistence"]).await;
+        let is = |line| info.lines().any(|found| found == line);
+        (is("aof_rewrite_in_progress:0") && is("aof_rewrite_scheduled:0")).then_some(())
+    })
+    .await;
+}
+
+/// Makes a dump fail, which the server refuses writes for as soon as it is set to save dumps.
+pub async fn cannot_save(server: &RedisServer) {
+    // A dump cannot take the place of a folder.
+    std::fs::create_dir(server.folder().join("dump.rdb")).unwrap();
+    server.run::<String>(&["BGSAVE"]).await;
+    eventually("the failed dump is noticed", async || {
+        let info: String = server.run(&["INFO", "persistence"]).await;
+        info.contains("rdb_last_bgsave_status:err").then_some(())
+    })
+    .await;
+}
+
 /// So many connections the service's user has.
 async fn connections(server: &RedisServer) -> usize {
     let list: String = server.run(&["CLIENT", "LIST"]).await;
@@ -114,13 +137,7 @@ async fn a_server_that_still_loads_its_data_is_waited_for() {
     for number in 0..100 {
         store.claim(&format!("key:{number}"), Bytes::from(vec![0; 100]), KEEP).await.unwrap();
     }
-    server.run::<String>(&["BGREWRITEAOF"]).await;
-    eventually("the log is rewritten", async || {
-        let info: String = server.run(&["INFO", "persistence"]).await;
-        let is = |line| info.lines().any(|found| found == line);
-        (is("aof_rewrite_in_progress:0") && is("aof_rewrite_scheduled:0")).then_some(())
-    })
-    .await;
+    rewrite(&server).await;
 
     server.kill();
     server.start_again().await;
@@ -376,15 +393,8 @@ async fn a_server_that_cannot_save_takes_no_changes() {
     let server = RedisServer::start().await;
     let store = server.store().await;
     let id = new_match(&store).await;
-    // A dump cannot take the place of a folder.
-    std::fs::create_dir(server.folder().join("dump.rdb")).unwrap();
+    cannot_save(&server).await;
     server.run::<()>(&["CONFIG", "SET", "save", "3600 1"]).await;
-    server.run::<String>(&["BGSAVE"]).await;
-    let refused = eventually("the failed dump is noticed", async || {
-        let info: String = server.run(&["INFO", "persistence"]).await;
-        info.contains("rdb_last_bgsave_status:err").then_some(())
-    });
-    refused.await;
     let refused = store.commit(id, change(1, request(1))).await;
     assert!(matches!(refused, Err(StoreError::ReadOnly(_))), "{refused:?}");
     assert_whole(&store, id, 1).await;
@@ -618,7 +628,7 @@ async fn a_dropped_store_leaves_no_connection() {
 async fn the_store_says_what_it_is_and_what_that_means_for_data() {
     let server = RedisServer::start().await;
     let describe = async || {
-        let text = server.store().await.describe();
+        let text = server.store().await.info().to_string();
         assert!(text.contains(&format!(" at 127.0.0.1:{}, ", server.port())), "{text}");
         assert!(text.starts_with("redis ") && text.contains("keys under parlor1: "), "{text}");
         assert!(!text.contains("secret"), "{text}");

@@ -17,7 +17,7 @@ use tempfile::TempDir;
 /// What the service's user may do: everything below is used, and the whole suite runs under it.
 const PERMISSIONS: &str = "resetkeys ~parlor1:* resetchannels &parlor1:* -@all \
     +evalsha +eval +exists +get +set +hget +hmget +hset +xadd +xrange +pexpire +publish \
-    +subscribe +unsubscribe +hello +ping +config|get +wait +cluster|slots +asking";
+    +subscribe +unsubscribe +hello +ping +config|get +role +wait +cluster|slots +asking";
 
 /// What the service's user may do at a sentinel.
 const SENTINEL_PERMISSIONS: &str =

@@ -26,12 +26,17 @@ pub async fn replica_of(primary: &RedisServer) -> RedisServer {
     let port = primary.port().to_string();
     let words = ["--replicaof", "127.0.0.1", &port].map(str::to_owned).to_vec();
     let replica = RedisServer::start_with(&move |_, _| words.clone()).await;
+    follows(primary).await;
+    replica
+}
+
+/// Waits until a replica follows the server.
+pub async fn follows(primary: &RedisServer) {
     within(AGREEMENT, "the replica is there", async || {
         let info: String = primary.run(&["INFO", "replication"]).await;
         info.contains("state=online").then_some(())
     })
     .await;
-    replica
 }
 
 impl Sentinels {
@@ -80,9 +85,10 @@ impl Sentinels {
     }
 }
 
-/// A cluster of three primaries.
+/// A cluster of three primaries, perhaps with a replica of each.
 pub struct Cluster {
     pub nodes: Vec<RedisServer>,
+    pub replicas: Vec<RedisServer>,
 }
 
 impl Cluster {
@@ -91,9 +97,26 @@ impl Cluster {
 
     /// Starts it, and waits until all slots are served.
     pub async fn start() -> Self {
+        Self::start_nodes(3).await
+    }
+
+    /// Starts it with a replica of each primary, and waits until they follow.
+    pub async fn start_with_replicas() -> Self {
+        let mut cluster = Self::start_nodes(6).await;
+        cluster.replicas = cluster.nodes.split_off(3);
+        for (node, replica) in cluster.nodes.iter().zip(&cluster.replicas) {
+            let id: String = node.run(&["CLUSTER", "MYID"]).await;
+            replica.run::<()>(&["CLUSTER", "REPLICATE", &id]).await;
+            follows(node).await;
+        }
+        cluster
+    }
+
+    /// Starts so many nodes that know of each other; the first three serve the slots.
+    async fn start_nodes(count: usize) -> Self {
         let mut nodes = Vec::new();
         let mut buses = Vec::new();
-        for _ in 0..3 {
+        for _ in 0..count {
             let bus = free_port().to_string();
             let words = ["--cluster-enabled", "yes", "--cluster-port", &bus];
             let words = words.into_iter().chain(["--cluster-node-timeout", "5000"]);
@@ -104,9 +127,10 @@ impl Cluster {
         for (index, node) in nodes.iter().enumerate() {
             let epoch = (index + 1).to_string();
             node.run::<()>(&["CLUSTER", "SET-CONFIG-EPOCH", &epoch]).await;
-            let [first, last] = [Self::FIRST[index], Self::FIRST[index + 1] - 1];
-            let [first, last] = [first.to_string(), last.to_string()];
-            node.run::<()>(&["CLUSTER", "ADDSLOTSRANGE", &first, &last]).await;
+            if let Some(&[first, end]) = Self::FIRST.windows(2).nth(index) {
+                let [first, last] = [first.to_string(), (end - 1).to_string()];
+                node.run::<()>(&["CLUSTER", "ADDSLOTSRANGE", &first, &last]).await;
+            }
             if index > 0 {
                 let port = node.port().to_string();
                 let meet = ["CLUSTER", "MEET", "127.0.0.1", &port, &buses[index]];
@@ -116,12 +140,13 @@ impl Cluster {
         for node in &nodes {
             within(AGREEMENT, "all slots are served", async || {
                 let info: String = node.run(&["CLUSTER", "INFO"]).await;
-                let is = |line| info.lines().any(|found| found == line);
-                (is("cluster_state:ok") && is("cluster_known_nodes:3")).then_some(())
+                let is = |line: &str| info.lines().any(|found| found == line);
+                let all = is(&format!("cluster_known_nodes:{count}"));
+                (is("cluster_state:ok") && all).then_some(())
             })
             .await;
         }
-        Self { nodes }
+        Self { nodes, replicas: Vec::new() }
     }
 
     /// What the service is set to here: it is told of one node and finds the others.

@@ -42,3 +42,11 @@ async fn it_is_unready_says_why_streams_end_and_exits_well_in_time_whoever_is_st
     assert_eq!(ended.code(), Some(0));
     assert!(since.elapsed() < Duration::from_secs(4), "{:?}", since.elapsed());
 }
+
+#[tokio::test]
+async fn it_stops_well_from_the_moment_it_says_that_it_runs() {
+    for _ in 0..30 {
+        // Which also looks at how it ended.
+        Process::start(&[]).stop().await;
+    }
+}

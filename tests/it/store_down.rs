@@ -1,28 +1,36 @@
 //! What callers are told when the store fails, and that nothing is lost or half done by it.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
+use async_trait::async_trait;
+use bytes::Bytes;
+use parlor::client::reason;
 use parlor::proto::game_options::Game;
 use parlor::proto::{GetViewRequest, NeonOptions, SubmitActionRequest};
-use parlor::store::RedisConfig;
+use parlor::store::{
+    Commit, Committed, Entry, Loaded, Log, MatchId, MemoryStore, Position, RedisConfig,
+    Result as StoreResult, Store, StoreInfo, Version, Watch,
+};
 use tonic::{Code, Request, Status};
 use tonic_types::StatusExt as _;
 use uuid::Uuid;
 
 use crate::eventually;
 use crate::instance::{Instance, Table};
+use crate::redis_faults::cannot_save;
 use crate::redis_server::RedisServer;
 
 /// An instance over the server, which waits no longer for it than an instance does by default.
-async fn instance(redis: &RedisServer) -> Instance {
+pub async fn instance(redis: &RedisServer) -> Instance {
     let config = RedisConfig { response_timeout: Duration::from_millis(400), ..redis.config() };
     let store = parlor::store::RedisStore::connect(config).await.expect("the server is there");
     Instance::start(Arc::new(store), &[])
 }
 
 /// The next action of a match, and the token of whose it is.
-async fn next_action(table: &Table) -> (SubmitActionRequest, String) {
+pub async fn next_action(table: &Table) -> (SubmitActionRequest, String) {
     let decision = table.seats[0].view().await.expect("a view").decisions[0];
     let seat = decision.seat as usize;
     let action = table.seats[seat].view().await.expect("a view").legal_actions[0].clone();
@@ -35,7 +43,7 @@ async fn next_action(table: &Table) -> (SubmitActionRequest, String) {
     (request, table.created.seat_tokens[seat].token.clone())
 }
 
-fn bearer<T>(message: &T, token: &str) -> Request<T>
+pub fn bearer<T>(message: &T, token: &str) -> Request<T>
 where
     T: Clone,
 {
@@ -44,7 +52,7 @@ where
     request
 }
 
-fn assert_told(status: &Status, code: Code, reason: &str, retry: bool) {
+pub fn assert_told(status: &Status, code: Code, reason: &str, retry: bool) {
     let details = status.get_error_details();
     let told = details.error_info().map(|info| info.reason.as_str());
     assert_eq!((status.code(), told), (code, Some(reason)));
@@ -72,21 +80,6 @@ async fn a_silent_store_leaves_the_outcome_unknown_and_the_same_action_settles_i
     });
     assert_eq!(answer.await.into_inner().version, 2);
     assert_eq!(table.seats[0].view().await.expect("a view").version, 2, "it was done once");
-}
-
-#[tokio::test]
-async fn a_caller_whose_time_is_over_before_the_store_answers_is_told_that_it_may_be_done() {
-    let redis = RedisServer::start().await;
-    let instance = instance(&redis).await;
-    let table = Table::create(&instance.client(), Game::Neon(NeonOptions::default()), 2).await;
-    let (action, token) = next_action(&table).await;
-
-    redis.pause();
-    let mut request = bearer(&action, &token);
-    request.metadata_mut().insert("grpc-timeout", "100m".parse().expect("a timeout"));
-    let status = instance.raw().await.submit_action(request).await.expect_err("too late");
-    assert_told(&status, Code::DeadlineExceeded, "OUTCOME_UNKNOWN", false);
-    redis.go_on();
 }
 
 #[tokio::test]
@@ -129,19 +122,226 @@ async fn a_full_store_refuses_changes_and_still_answers_questions() {
     assert_eq!(answer.into_inner().version, 2);
 }
 
+type Commands = &'static [&'static [&'static str]];
+
+/// What a store is brought to refuse by, what callers are told then, whether they are to try again, and
+/// what brings the store back.
+const REFUSALS: [(Commands, Code, &str, bool, Commands); 7] = [
+    // READONLY: it is no primary any more.
+    (
+        &[&["REPLICAOF", "127.0.0.1", "1"]],
+        Code::Unavailable,
+        "STORE_FAILOVER",
+        true,
+        &[&["REPLICAOF", "NO", "ONE"]],
+    ),
+    // MASTERDOWN: nor does it reach its own.
+    (
+        &[&["CONFIG", "SET", "replica-serve-stale-data", "no"], &["REPLICAOF", "127.0.0.1", "1"]],
+        Code::Unavailable,
+        "STORE_FAILOVER",
+        true,
+        &[&["REPLICAOF", "NO", "ONE"]],
+    ),
+    // NOREPLICAS: too few follow it for it to take writes.
+    (
+        &[&["CONFIG", "SET", "min-replicas-to-write", "1"]],
+        Code::Unavailable,
+        "STORE_FAILOVER",
+        true,
+        &[&["CONFIG", "SET", "min-replicas-to-write", "0"]],
+    ),
+    // MISCONF: it is to save its data, and could not.
+    (
+        &[&["CONFIG", "SET", "save", "3600 1"]],
+        Code::Unavailable,
+        "STORE_READ_ONLY",
+        true,
+        &[&["CONFIG", "SET", "save", ""]],
+    ),
+    // NOPERM: the user may not do what it must; and the same within a script.
+    (
+        &[&["ACL", "SETUSER", "parlor", "-evalsha"]],
+        Code::Internal,
+        "STORE_MISCONFIGURED",
+        false,
+        &[&["ACL", "SETUSER", "parlor", "+evalsha"]],
+    ),
+    (
+        &[&["ACL", "SETUSER", "parlor", "-xadd"]],
+        Code::Internal,
+        "STORE_MISCONFIGURED",
+        false,
+        &[&["ACL", "SETUSER", "parlor", "+xadd"]],
+    ),
+    // WRONGPASS: the user has another password, which shows when connections are opened anew.
+    (
+        &[
+            &["ACL", "SETUSER", "parlor", "resetpass", ">other"],
+            &["CLIENT", "KILL", "USER", "parlor"],
+        ],
+        Code::Internal,
+        "STORE_MISCONFIGURED",
+        false,
+        &[&["ACL", "SETUSER", "parlor", "resetpass", ">secret"]],
+    ),
+];
+
 #[tokio::test]
-async fn a_demoted_store_is_told_as_a_failover() {
+async fn every_refusal_of_the_store_has_its_reason_and_changes_nothing() {
+    let redis = RedisServer::start().await;
+    cannot_save(&redis).await;
+    let run = async |commands: Commands| {
+        for command in commands {
+            let _: redis::Value = redis.run(command).await;
+        }
+    };
+    let instance = instance(&redis).await;
+    let table = Table::create(&instance.client(), Game::Neon(NeonOptions::default()), 2).await;
+    let raw = instance.raw().await;
+    for (version, (broken_by, code, because, retry, mended_by)) in (2..).zip(REFUSALS) {
+        let (action, token) = next_action(&table).await;
+        let submit = async || raw.clone().submit_action(bearer(&action, &token)).await;
+        run(broken_by).await;
+        let told = eventually(because, async || {
+            let status = submit().await.expect_err(because);
+            // Where connections are lost, it takes a moment until they are opened anew.
+            let is_it = reason(&status).as_deref() == Some(because);
+            assert!(is_it || status.code() == Code::Unavailable, "{because}: {status:?}");
+            is_it.then_some(status)
+        });
+        assert_told(&told.await, code, because, retry);
+        run(mended_by).await;
+        let answer = eventually("it heals", async || submit().await.ok()).await.into_inner();
+        assert_eq!((answer.version, answer.replayed), (version, false), "{because}");
+    }
+}
+
+/// Runs what somebody else's mistake may make it run.
+#[tokio::test]
+async fn a_store_that_a_script_holds_up_is_told_as_away() {
     let redis = RedisServer::start().await;
     let instance = instance(&redis).await;
     let table = Table::create(&instance.client(), Game::Neon(NeonOptions::default()), 2).await;
     let (action, token) = next_action(&table).await;
-    let mut raw = instance.raw().await;
-
-    redis.run::<()>(&["REPLICAOF", "127.0.0.1", "1"]).await;
-    let status = raw.submit_action(bearer(&action, &token)).await.expect_err("a replica");
-    assert_told(&status, Code::Unavailable, "STORE_FAILOVER", true);
-    redis.run::<()>(&["REPLICAOF", "NO", "ONE"]).await;
-    let answer =
-        eventually("it heals", async || raw.submit_action(bearer(&action, &token)).await.ok());
+    let raw = instance.raw().await;
+    redis.run::<()>(&["CONFIG", "SET", "busy-reply-threshold", "1"]).await;
+    let mut admin = redis.admin().await;
+    let held_up = async {
+        let mut endless = redis::cmd("EVAL");
+        endless.arg("while true do end").arg(0);
+        endless.exec_async(&mut admin).await.expect_err("it is ended");
+    };
+    let told = async {
+        let told = eventually("the script holds it up", async || {
+            raw.clone().submit_action(bearer(&action, &token)).await.err()
+        });
+        assert_told(&told.await, Code::Unavailable, "STORE_UNAVAILABLE", true);
+        redis.run::<()>(&["SCRIPT", "KILL"]).await;
+    };
+    tokio::join!(held_up, told);
+    let answer = eventually("it heals", async || {
+        raw.clone().submit_action(bearer(&action, &token)).await.ok()
+    });
     assert_eq!(answer.await.into_inner().version, 2);
+}
+
+#[tokio::test]
+async fn a_snapshot_that_cannot_be_read_is_told_and_the_match_goes_on_when_it_can() {
+    let redis = RedisServer::start().await;
+    let table = {
+        let instance = instance(&redis).await;
+        Table::create(&instance.client(), Game::Neon(NeonOptions::default()), 2).await
+    };
+    let key = format!("parlor1:{{{}}}:s", table.id);
+    let good: Vec<u8> = redis.run(&["HGET", &key, "snapshot"]).await;
+    let mut admin = redis.admin().await;
+    let mut keep = async |snapshot: &[u8]| {
+        let mut set = redis::cmd("HSET");
+        set.arg(&key).arg("snapshot").arg(snapshot).exec_async(&mut admin).await.expect("set");
+    };
+    // Its first byte says the form in which it is stored.
+    let newer = [&[parlor::matches::SCHEMA as u8 + 1], &good[1..]].concat();
+    let cases = [
+        (&good[..good.len() / 2], Code::DataLoss, "DATA_CORRUPT"),
+        (&newer, Code::FailedPrecondition, "SCHEMA_TOO_NEW"),
+    ];
+    for (snapshot, code, reason) in cases {
+        keep(snapshot).await;
+        // One that has not seen the match.
+        let status = look(&instance(&redis).await, &table).await.expect_err("unreadable");
+        assert_told(&status, code, reason, false);
+    }
+    keep(&good).await;
+    assert_eq!(look(&instance(&redis).await, &table).await.expect("a view").version, 1);
+}
+
+/// What the first seat sees.
+async fn look(instance: &Instance, table: &Table) -> Result<parlor::proto::View, Status> {
+    let request = GetViewRequest { match_id: table.id.clone() };
+    let token = &table.created.seat_tokens[0].token;
+    let answer = instance.raw().await.get_view(bearer(&request, token)).await?;
+    Ok(answer.into_inner().view.expect("a view"))
+}
+
+/// A store where somebody else is always faster.
+#[derive(Debug, Default)]
+struct Contended {
+    store: MemoryStore,
+    commits: AtomicUsize,
+}
+
+#[async_trait]
+impl Store for Contended {
+    async fn claim(&self, key: &str, claim: Bytes, keep: Duration) -> StoreResult<Bytes> {
+        self.store.claim(key, claim, keep).await
+    }
+
+    async fn create(
+        &self,
+        id: MatchId,
+        first: Entry,
+        snapshot: Bytes,
+        keep: Duration,
+    ) -> StoreResult<bool> {
+        self.store.create(id, first, snapshot, keep).await
+    }
+
+    async fn load(
+        &self,
+        id: MatchId,
+        known: Option<Position>,
+        request: Option<(u8, Uuid)>,
+    ) -> StoreResult<Option<Loaded>> {
+        self.store.load(id, known, request).await
+    }
+
+    async fn commit(&self, _: MatchId, _: Commit) -> StoreResult<Committed> {
+        self.commits.fetch_add(1, Ordering::Relaxed);
+        Ok(Committed::Conflict)
+    }
+
+    async fn log(&self, id: MatchId, after: Version, limit: usize) -> StoreResult<Option<Log>> {
+        self.store.log(id, after, limit).await
+    }
+
+    async fn watch(&self, id: MatchId) -> Watch {
+        self.store.watch(id).await
+    }
+
+    fn info(&self) -> StoreInfo {
+        self.store.info()
+    }
+}
+
+#[tokio::test]
+async fn who_is_always_too_slow_is_told_to_try_again_after_some_tries() {
+    let store = Arc::new(Contended::default());
+    let instance = Instance::start(store.clone(), &[]);
+    let table = Table::create(&instance.client(), Game::Neon(NeonOptions::default()), 2).await;
+    let (action, token) = next_action(&table).await;
+    let status = instance.raw().await.submit_action(bearer(&action, &token)).await;
+    assert_told(&status.expect_err("too slow"), Code::Aborted, "CONTENTION", true);
+    let commits = store.commits.load(Ordering::Relaxed);
+    assert!((2..=6).contains(&commits), "{commits} tries");
 }

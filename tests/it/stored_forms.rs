@@ -21,7 +21,7 @@ use parlor::matches::{
 use parlor::rules::{BySeat, Game as _, Seat, SeatCount};
 use parlor::store::{
     Commit, Committed, Digest, Entry, Loaded, Log, MatchId, MemoryStore, Position, Request, Result,
-    Store, Version, Watch,
+    Store, StoreInfo, Version, Watch,
 };
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{RngExt as _, SeedableRng as _};
@@ -98,8 +98,8 @@ impl Store for Recorder {
         self.store.watch(id).await
     }
 
-    fn describe(&self) -> String {
-        "recorded".to_owned()
+    fn info(&self) -> StoreInfo {
+        self.store.info()
     }
 }
 

@@ -1,6 +1,7 @@
 //! TLS: who is let in, and certificates that change while the service runs.
 
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,8 +12,10 @@ use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
+use crate::collector::Collector;
 use crate::eventually;
 use crate::instance::Instance;
+use crate::process::Process;
 
 /// An authority that makes certificates.
 struct Authority(CertifiedIssuer<'static, KeyPair>);
@@ -101,6 +104,59 @@ async fn callers_show_a_certificate_where_one_is_asked_for() {
     assert!(is_answered(&instance, &showing(of_callers.certify("caller"))).await);
     assert!(!is_answered(&instance, &showing(authority.certify("caller"))).await);
     assert!(!is_answered(&instance, &trust).await);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_commands_show_a_certificate_too() {
+    let (authority, of_callers) = (Authority::new(), Authority::new());
+    let files = Files::new(&authority.certify("localhost"));
+    files.write("authority.pem", &authority.pem());
+    files.write("callers.pem", &of_callers.pem());
+    let (certificate, key) = of_callers.certify("caller");
+    files.write("caller.pem", &certificate);
+    files.write("caller-key.pem", &key);
+    let flag = |name: &str, file: &str| format!("--{name}={}", files.path(file).display());
+    let instance = files.start(&[&flag("tls-client-ca", "callers.pem")]);
+
+    let server = instance.url.replace("http://127.0.0.1", "--server=https://localhost");
+    let trust = [server, flag("ca", "authority.pem")];
+    let show = [flag("cert", "caller.pem"), flag("key", "caller-key.pem")];
+    let run = async |words: &[&str], flags: &[&[String]]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_parlor"));
+        command.args(words).args(flags.concat());
+        tokio::task::spawn_blocking(move || command.output().expect("it runs")).await.unwrap()
+    };
+    let played = run(&["play"], &[&trust, &show]).await;
+    assert!(played.status.success(), "{played:?}");
+    let told = String::from_utf8_lossy(&played.stdout);
+    let id = told.lines().find_map(|line| line.strip_prefix("match ")).expect("its id");
+    let verified = run(&["verify", id], &[&trust, &show]).await;
+    assert!(verified.status.success(), "{verified:?}");
+
+    let alone = run(&["verify", id], &[&trust, &show[..1]]).await;
+    assert!(String::from_utf8_lossy(&alone.stderr).contains("--key"), "{alone:?}");
+    let missing = run(&["verify", id, "--ca=/nowhere"], &[]).await;
+    assert!(String::from_utf8_lossy(&missing.stderr).contains("/nowhere"), "{missing:?}");
+}
+
+#[tokio::test]
+async fn a_collector_that_encrypts_is_sent_what_it_is_trusted_with() {
+    let authority = Authority::new();
+    let folder = tempfile::tempdir().unwrap();
+    for (trusted, of) in [(true, authority.pem()), (false, Authority::new().pem())] {
+        let collector = Collector::encrypted(authority.certify("localhost")).await;
+        let path = folder.path().join("authority.pem");
+        std::fs::write(&path, of).unwrap();
+        let process = Process::start(&[
+            &format!("--otlp-endpoint={}", collector.url),
+            &format!("--otlp-ca={}", path.display()),
+            "--trace-sampling=1",
+        ]);
+        process.client().list_games().await.expect("whether or not it can be traced");
+        let log = process.stop().await;
+        let sent = (!collector.spans().is_empty(), !collector.metrics().is_empty());
+        assert_eq!(sent, (trusted, trusted), "{log}");
+    }
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use parlor::client::Followed;
 use parlor::proto::game_options::Game;
 use parlor::proto::{CandyOptions, MatchState, NeapolitanOptions, NeonOptions};
 use parlor::store::{
@@ -14,7 +15,7 @@ use uuid::Uuid;
 use crate::instance::{Instance, Table};
 use crate::redis_faults::{NEVER, assert_whole, hasty};
 use crate::redis_server::RedisServer;
-use crate::redis_topologies::{AGREEMENT, Cluster, Encrypted, Sentinels};
+use crate::redis_topologies::{AGREEMENT, Cluster, Encrypted, Sentinels, follows};
 use crate::store_contract::{at, change, hears, holds_for, match_at, new_match, request};
 use crate::{eventually, within};
 
@@ -295,6 +296,47 @@ async fn a_node_that_is_lost_is_missed_by_its_own_matches_alone() {
     assert_eq!(outcome.await, Committed::Done);
     assert_whole(&store, lost, 3).await;
     hears(&mut lost_watch, Hint::At(at(3))).await;
+}
+
+/// The player whose match it is sees only that it takes a while, and so does who watches.
+#[tokio::test]
+async fn a_match_goes_on_after_its_primary_in_a_cluster_is_lost() {
+    let mut cluster = Cluster::start_with_replicas().await;
+    let config = RedisConfig { durability: Durability::Replicated, ..hasty(cluster.config()) };
+    let store = RedisStore::connect(config).await.expect("they are there");
+    let instance = Instance::start(Arc::new(store), &[]);
+    // One whose slot is served by the only node that the service was told of.
+    let table = loop {
+        let game = Game::Neon(NeonOptions::default());
+        let table = Table::create(&instance.client(), game, 3).await;
+        let key = format!("{{{}}}", table.id);
+        let slot: u16 = cluster.nodes[0].run(&["CLUSTER", "KEYSLOT", &key]).await;
+        if Cluster::first_owner(slot) == 0 {
+            break table;
+        }
+    };
+    let mut follow = table.seats[0].follow();
+    assert_eq!(table.play(3).await, 3);
+
+    cluster.nodes[0].kill();
+    let view = within(AGREEMENT, "it heals", async || table.seats[0].view().await.ok());
+    assert_eq!(view.await.version, 4, "what a replica was waited for is there");
+    // The successor has no replica: no change is acknowledged until there is one.
+    cluster.nodes[0].start_again().await;
+    follows(&cluster.replicas[0]).await;
+    let played = 3 + table.play(1_000).await as u64;
+    let view = table.seats[0].view().await.expect("a view");
+    assert_eq!((view.state(), view.version), (MatchState::Over, played + 1));
+
+    let told = follow.next().await.expect("no error").expect("a message");
+    let Followed::Snapshot { view, .. } = told else { panic!("no snapshot: {told:?}") };
+    let mut last = view.version;
+    while let Some(told) = follow.next().await.expect("no error") {
+        let Followed::Update { version, .. } = told else { panic!("no update: {told:?}") };
+        assert_eq!(version, last + 1);
+        last = version;
+    }
+    assert_eq!(last, played + 1);
 }
 
 #[tokio::test]

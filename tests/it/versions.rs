@@ -14,8 +14,8 @@ use parlor::proto::{
     Visibility,
 };
 use parlor::store::{
-    Commit, Committed, Entry, Loaded, Log, MatchId, MemoryStore, Position, Result, Store, Version,
-    Watch,
+    Commit, Committed, Entry, Loaded, Log, MatchId, MemoryStore, Position, Result, Store,
+    StoreInfo, Version, Watch,
 };
 use tonic::{Code, Status};
 use uuid::Uuid;
@@ -87,8 +87,8 @@ impl Store for NextVersion {
         self.0.watch(id).await
     }
 
-    fn describe(&self) -> String {
-        "of the next version".to_owned()
+    fn info(&self) -> StoreInfo {
+        self.0.info()
     }
 }
 

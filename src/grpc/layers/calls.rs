@@ -19,20 +19,23 @@ use tracing::field::Empty;
 use tracing::{Instrument as _, Span};
 
 use super::methods::Method;
+use super::transport_faults::explain_end;
+use crate::connections::{self, Cause, TurnedAway};
+use crate::grpc::errors::Fault;
 use crate::trace;
 
 /// The header with the id of the trace that a call belongs to.
 pub const TRACE_ID: HeaderName = HeaderName::from_static("x-trace-id");
 
 /// Traces, counts and logs each call.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct CallLayer;
+#[derive(Clone, Debug)]
+pub struct CallLayer(pub TurnedAway);
 
 impl<S> Layer<S> for CallLayer {
     type Service = CallService<S>;
 
     fn layer(&self, inner: S) -> CallService<S> {
-        CallService { inner }
+        CallService { inner, turned_away: self.0.clone() }
     }
 }
 
@@ -40,6 +43,7 @@ impl<S> Layer<S> for CallLayer {
 #[derive(Clone, Debug)]
 pub struct CallService<S> {
     inner: S,
+    turned_away: TurnedAway,
 }
 
 impl<S, B> Service<Request<B>> for CallService<S>
@@ -57,7 +61,8 @@ where
     }
 
     fn call(&mut self, request: Request<B>) -> Self::Future {
-        let mut call = Call::new(Method::of(request.uri().path()), request.headers());
+        let method = Method::of(request.uri().path());
+        let mut call = Call::new(method, request.headers(), self.turned_away.clone());
         let answer = call.span.in_scope(|| self.inner.call(request)).instrument(call.span.clone());
         Box::pin(async move {
             let mut response = answer.await?;
@@ -75,7 +80,7 @@ where
 }
 
 /// A call that is under way. It is logged once: when its status is known, or when it is dropped
-/// without one, because the caller hung up.
+/// without one, because the caller hung up or does not read the answer.
 #[derive(Debug)]
 struct Call {
     method: &'static Method,
@@ -84,10 +89,11 @@ struct Call {
     /// Disabled, where no traces are exported, and once a stream has begun.
     span: Span,
     trace_id: Option<String>,
+    turned_away: TurnedAway,
 }
 
 impl Call {
-    fn new(method: &'static Method, headers: &HeaderMap) -> Self {
+    fn new(method: &'static Method, headers: &HeaderMap, turned_away: TurnedAway) -> Self {
         let span = tracing::info_span!(
             target: "span",
             parent: None,
@@ -103,7 +109,7 @@ impl Call {
         );
         let header = |name: &str| Some(headers.get(name)?.to_str().ok()?.to_owned());
         let trace_id = trace::adopt(&span, &header);
-        Self { method, began: Instant::now(), ended: false, span, trace_id }
+        Self { method, began: Instant::now(), ended: false, span, trace_id, turned_away }
     }
 
     /// The span does not live as long as the stream.
@@ -123,6 +129,7 @@ impl Call {
         let reason = details.error_info().map_or("", |info| info.reason.as_str());
         self.log(status.code(), reason);
         self.measure(status.code());
+        count_refusal(reason);
         let span = std::mem::replace(&mut self.span, Span::none());
         span.record("rpc.grpc.status_code", status.code() as i32);
         if !reason.is_empty() {
@@ -150,6 +157,11 @@ impl Call {
     fn log(&self, code: Code, reason: &str) {
         let millis = self.began.elapsed().as_secs_f64() * 1000.0;
         let (method, trace_id) = (self.method.name.as_str(), self.trace_id.as_deref());
+        if let Some(cause) = turned_away_for(reason) {
+            self.turned_away.note(cause);
+            tracing::debug!(trace_id, method, ?code, reason, millis, "call turned away");
+            return;
+        }
         match code {
             Code::Internal | Code::DataLoss | Code::Unknown => {
                 tracing::error!(trace_id, method, ?code, reason, millis, "call failed");
@@ -160,6 +172,30 @@ impl Call {
             Code::Ok => tracing::info!(trace_id, method, ?code, millis, "call"),
             _ => tracing::info!(trace_id, method, ?code, reason, millis, "call refused"),
         }
+    }
+}
+
+/// Why a caller was turned away, if that is what the reason says.
+fn turned_away_for(reason: &str) -> Option<Cause> {
+    let causes = [
+        (Fault::RATE_LIMITED, Cause::Rate),
+        (Fault::OVERLOADED, Cause::Overload),
+        (Fault::STREAM_QUOTA, Cause::Streams),
+    ];
+    causes.into_iter().find(|(fault, _)| fault.reason == reason).map(|(_, cause)| cause)
+}
+
+/// Counts what was refused for its token; most calls were not.
+fn count_refusal(reason: &str) {
+    const TOKENS: [(Fault, &str); 5] = [
+        (Fault::TOKEN_MISSING, "missing"),
+        (Fault::TOKEN_INVALID, "invalid"),
+        (Fault::TOKEN_EXPIRED, "expired"),
+        (Fault::TOKEN_SCOPE, "scope"),
+        (Fault::TOKEN_REVOKED, "revoked"),
+    ];
+    if let Some((_, reason)) = TOKENS.iter().find(|(fault, _)| fault.reason == reason) {
+        tracing::info!(name: "parlor.tokens.refused", target: "metric", reason);
     }
 }
 
@@ -201,7 +237,11 @@ fn is_our_fault(code: Code) -> bool {
 
 impl Drop for Call {
     fn drop(&mut self) {
-        self.ended(&Status::cancelled("the caller hung up"));
+        if connections::is_given_up() {
+            self.ended(&Fault::SLOW_CONSUMER.status());
+        } else {
+            self.ended(&Status::cancelled("the caller hung up"));
+        }
     }
 }
 
@@ -213,12 +253,12 @@ struct ObservedBody {
 }
 
 impl ObservedBody {
-    fn saw(&mut self, trailers: &HeaderMap) {
+    fn saw(&mut self, trailers: &mut HeaderMap) {
         // Most calls succeed, and then there is nothing more to read.
         if trailers.get("grpc-status").is_some_and(|code| code == "0") {
             self.call.ended(&Status::ok(""));
         } else if let Some(status) = Status::from_header_map(trailers) {
-            self.call.ended(&status);
+            self.call.ended(&explain_end(trailers, status));
         }
     }
 }
@@ -231,9 +271,9 @@ impl http_body::Body for ObservedBody {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Self::Data>, Status>>> {
-        let frame = Pin::new(&mut self.body).poll_frame(context);
-        if let Poll::Ready(Some(Ok(frame))) = &frame
-            && let Some(trailers) = frame.trailers_ref()
+        let mut frame = Pin::new(&mut self.body).poll_frame(context);
+        if let Poll::Ready(Some(Ok(frame))) = &mut frame
+            && let Some(trailers) = frame.trailers_mut()
         {
             self.saw(trailers);
         }

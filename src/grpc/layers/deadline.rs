@@ -5,26 +5,25 @@ use std::time::Duration;
 
 use futures_util::future::{Either, Ready, ready};
 use http::{HeaderMap, Request, Response};
-use tokio::time::Instant;
 use tonic::body::Body;
 use tower::{Layer, Service};
 
-use crate::grpc::deadline::Deadline;
+use crate::grpc::Deadlines;
 use crate::grpc::errors::Fault;
 
 /// How much sooner than the caller a call ends here, so that the caller gets our answer and not its
 /// own: a tenth of its time, but no more than this.
 const HEAD_START: Duration = Duration::from_millis(5);
 
-/// Puts on each request until when its caller waits.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct DeadlineLayer;
+/// Puts on each request until when it may take.
+#[derive(Clone, Copy, Debug)]
+pub struct DeadlineLayer(pub Deadlines);
 
 impl<S> Layer<S> for DeadlineLayer {
     type Service = DeadlineService<S>;
 
     fn layer(&self, inner: S) -> DeadlineService<S> {
-        DeadlineService { inner }
+        DeadlineService { inner, deadlines: self.0 }
     }
 }
 
@@ -32,6 +31,7 @@ impl<S> Layer<S> for DeadlineLayer {
 #[derive(Clone, Debug)]
 pub struct DeadlineService<S> {
     inner: S,
+    deadlines: Deadlines,
 }
 
 impl<S, B> Service<Request<B>> for DeadlineService<S>
@@ -54,10 +54,9 @@ where
                 refuse(Fault::DEADLINE_EXCEEDED)
             }
             Ok(timeout) => {
-                let at = timeout.map(|timeout| {
-                    Instant::now() + timeout.saturating_sub(HEAD_START.min(timeout / 10))
-                });
-                request.extensions_mut().insert(Deadline(at));
+                let time =
+                    timeout.map(|timeout| timeout.saturating_sub(HEAD_START.min(timeout / 10)));
+                request.extensions_mut().insert(self.deadlines.after(time));
                 Either::Left(self.inner.call(request))
             }
         }

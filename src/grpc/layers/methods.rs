@@ -20,6 +20,8 @@ pub(super) struct Method {
     pub short: String,
     /// Whether its answer is a stream.
     pub streams: bool,
+    /// Whether its request is a stream.
+    pub asks_in_a_stream: bool,
 }
 
 impl Method {
@@ -46,6 +48,7 @@ static OTHER: LazyLock<Method> = LazyLock::new(|| Method {
     service: "_OTHER".to_owned(),
     short: "_OTHER".to_owned(),
     streams: false,
+    asks_in_a_stream: false,
 });
 
 fn methods(descriptors: &[u8]) -> Vec<Method> {
@@ -61,6 +64,7 @@ fn methods(descriptors: &[u8]) -> Vec<Method> {
             service: name.clone(),
             short: method.name().to_owned(),
             streams: method.server_streaming(),
+            asks_in_a_stream: method.client_streaming(),
         })
     });
     methods.collect()
@@ -74,7 +78,10 @@ mod tests {
     fn a_path_leads_to_a_method_of_this_server_or_to_the_one_for_all_others() {
         let submit = Method::of("/parlor.v1.MatchService/SubmitAction");
         assert_eq!((submit.short.as_str(), submit.streams), ("SubmitAction", false));
-        assert!(Method::of("/parlor.v1.MatchService/StreamView").streams);
+        let stream = Method::of("/parlor.v1.MatchService/StreamView");
+        assert!(stream.streams && !stream.asks_in_a_stream);
+        let reflection = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
+        assert!(Method::of(reflection).asks_in_a_stream);
         assert_eq!(Method::of("/grpc.health.v1.Health/Check").service, "grpc.health.v1.Health");
         for path in ["", "/", "/parlor.v1.MatchService/Cheat", "/admin?token=secret"] {
             assert_eq!(Method::of(path).name, "_OTHER", "{path}");

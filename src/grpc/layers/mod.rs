@@ -3,11 +3,13 @@
 mod calls;
 mod deadline;
 mod methods;
+mod read;
 mod shed;
 mod transport_faults;
 
 pub use self::calls::{CallLayer, TRACE_ID};
 pub use self::deadline::DeadlineLayer;
+pub use self::read::{MessageSizes, ReadLayer};
 pub use self::shed::ShedLayer;
 pub use self::transport_faults::explain;
 

@@ -7,7 +7,6 @@ use super::cluster::Cluster;
 use super::connection::{Connection, Target};
 use super::errors::Failure;
 use super::lanes::{Keeping, Lanes};
-use super::replies::Greeting;
 use super::scripts::Script;
 use crate::store::{Result, StoreError};
 
@@ -26,17 +25,15 @@ impl Client {
     /// # Errors
     ///
     /// The server cannot be reached, or refuses.
-    pub(super) async fn open(keeping: Keeping) -> Result<(Self, Greeting)> {
+    pub(super) async fn open(keeping: Keeping) -> Result<Self> {
         let Keeping { settings, tasks, .. } = &keeping;
         match &settings.address.place {
             Place::Here(_) | Place::Sentinels { .. } => {
-                let (first, greeting) =
-                    Connection::open(settings, Target::Primary, tasks, |_| ()).await?;
-                Ok((Self::One(Lanes::open(&keeping, &Target::Primary, Some(first))), greeting))
+                let first = Connection::open(settings, Target::Primary, tasks, |_| ()).await?;
+                Ok(Self::One(Lanes::open(&keeping, &Target::Primary, Some(first))))
             }
             Place::Cluster(seeds) => {
-                let (cluster, greeting) = Cluster::open(seeds.clone(), keeping.clone()).await?;
-                Ok((Self::Cluster(cluster), greeting))
+                Ok(Self::Cluster(Cluster::open(seeds.clone(), keeping.clone()).await?))
             }
         }
     }
@@ -71,8 +68,11 @@ impl Client {
         }
     }
 
-    /// Sends the same commands to every primary; each has its answers.
-    pub(super) async fn look_everywhere(&self, questions: &Pipeline) -> Vec<Result<Vec<Value>>> {
+    /// Asks every primary the same; each has its answers.
+    pub(super) async fn look_everywhere(
+        &self,
+        questions: &Pipeline,
+    ) -> Vec<Result<(Host, Vec<Value>)>> {
         match self {
             Self::One(lanes) => vec![lanes.look(questions).await],
             Self::Cluster(cluster) => {
@@ -105,7 +105,9 @@ pub(super) async fn each(lanes: &Lanes, commands: &[&Cmd]) -> Vec<Result<Value>>
         all.add_command((*command).clone());
     }
     match lanes.look(&all).await {
-        Ok(answers) if answers.len() == commands.len() => answers.into_iter().map(Ok).collect(),
+        Ok((_, answers)) if answers.len() == commands.len() => {
+            answers.into_iter().map(Ok).collect()
+        }
         Ok(_) => {
             let missing = StoreError::Corrupt("answers are missing".to_owned());
             vec![Err(missing); commands.len()]

@@ -17,7 +17,7 @@ use super::client::each;
 use super::connection::{Connection, Target};
 use super::errors::Failure;
 use super::lanes::{Keeping, Lanes};
-use super::replies::{self, Greeting};
+use super::replies;
 use super::scripts::Script;
 use super::tasks::BackOff;
 use crate::store::{Result, StoreError};
@@ -69,13 +69,13 @@ impl Cluster {
     /// # Errors
     ///
     /// None of them answers.
-    pub(super) async fn open(seeds: Vec<Host>, keeping: Keeping) -> Result<(Self, Greeting)> {
+    pub(super) async fn open(seeds: Vec<Host>, keeping: Keeping) -> Result<Self> {
         let shared = Shared { keeping, seeds, map: Mutex::default(), wrong: Notify::new() };
         let shared = Arc::new(shared);
-        let (ranges, greeting) = shared.draw(0).await?;
+        let ranges = shared.draw(0).await?;
         shared.replace(ranges);
         shared.keeping.tasks.spawn(Arc::clone(&shared).keep_drawing());
-        Ok((Self { shared }, greeting))
+        Ok(Self { shared })
     }
 
     /// Every node that serves slots.
@@ -190,7 +190,7 @@ impl Shared {
             let _ = tokio::time::timeout(DRAWN_EVERY, self.wrong.notified()).await;
             let began = Instant::now();
             match self.draw(attempt).await {
-                Ok((ranges, _)) => {
+                Ok(ranges) => {
                     let changed = self.map().ranges != ranges;
                     if changed {
                         tracing::info!("the cluster's slots lie elsewhere now");
@@ -205,7 +205,7 @@ impl Shared {
 
     /// Asks one node after the other, beginning with another one each time: one may be cut off and
     /// not know it.
-    async fn draw(&self, attempt: usize) -> Result<(Vec<(u16, u16, Host)>, Greeting)> {
+    async fn draw(&self, attempt: usize) -> Result<Vec<(u16, u16, Host)>> {
         let mut hosts: Vec<Host> = self.map().nodes.keys().cloned().collect();
         hosts.extend(self.seeds.iter().cloned());
         let first = attempt % hosts.len().max(1);
@@ -220,10 +220,10 @@ impl Shared {
         Err(error)
     }
 
-    async fn ask(&self, host: Host) -> Result<(Vec<(u16, u16, Host)>, Greeting)> {
+    async fn ask(&self, host: Host) -> Result<Vec<(u16, u16, Host)>> {
         let Keeping { settings, tasks, .. } = &self.keeping;
         let target = Target::Anyone(host.clone());
-        let (connection, greeting) = Connection::open(settings, target, tasks, |_| ()).await?;
+        let connection = Connection::open(settings, target, tasks, |_| ()).await?;
         let mut question = redis::pipe();
         question.cmd("CLUSTER").arg("SLOTS");
         let answers = connection.send_all(&question).await;
@@ -233,7 +233,7 @@ impl Shared {
         if ranges.is_empty() {
             return Err(StoreError::Failover(format!("{host} knows of no slot that is served")));
         }
-        Ok((ranges, greeting))
+        Ok(ranges)
     }
 }
 

@@ -1,5 +1,5 @@
--- Writes again what a hash has under a field, unchanged: who then waits for a replica also waits for
--- the change that wrote it first, whichever connection that came on.
+-- Writes again what a hash has under a field, unchanged, if it has: who then waits for a replica also
+-- waits for the change that wrote it first, whichever connection that came on.
 --
 -- KEYS  hash
 -- ARGV  field

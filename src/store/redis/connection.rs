@@ -20,7 +20,7 @@ use tokio_util::sync::CancellationToken;
 
 use super::address::{Host, Place, RedisAddress};
 use super::errors::{self, Access, Failure};
-use super::replies::{self, Greeting};
+use super::replies;
 use super::tasks::Tasks;
 use super::tls::RedisTls;
 use crate::store::{Result, StoreError};
@@ -178,7 +178,7 @@ impl Connection {
         target: Target,
         tasks: &Tasks,
         pushed: impl Fn(PushInfo) + Send + Sync + 'static,
-    ) -> Result<(Self, Greeting)> {
+    ) -> Result<Self> {
         let opening = Self::open_untimed(settings, target, tasks, pushed);
         match tokio::time::timeout(settings.connect_timeout, opening).await {
             Ok(opened) => opened,
@@ -191,7 +191,7 @@ impl Connection {
         target: Target,
         tasks: &Tasks,
         pushed: impl Fn(PushInfo) + Send + Sync + 'static,
-    ) -> Result<(Self, Greeting)> {
+    ) -> Result<Self> {
         let host = match &target {
             Target::Primary => settings.primary(JUST_SAID).await?,
             Target::PrimaryAt(host) | Target::Anyone(host) => host.clone(),
@@ -218,7 +218,7 @@ impl Connection {
         let connection = Self { commands, settings, target, host, given_up, replication };
         // Asked again: it may have been replaced while it was slow to answer.
         match connection.check_all(Duration::ZERO).await {
-            Ok(greeting) => Ok((connection, greeting)),
+            Ok(()) => Ok(connection),
             Err(error) => {
                 connection.give_up(error.clone());
                 Err(error)
@@ -231,7 +231,7 @@ impl Connection {
     /// # Errors
     ///
     /// It does not, or is a replica, or loading.
-    pub(super) async fn check(&self) -> Result<Greeting> {
+    pub(super) async fn check(&self) -> Result<()> {
         let mut both = redis::pipe();
         both.cmd("HELLO").cmd("PING");
         let [hello, ping] = <[Value; 2]>::try_from(self.send_all(&both).await?)
@@ -252,7 +252,7 @@ impl Connection {
         }
         // A server that loads its data greets, but refuses all else.
         replies::refused(ping)?;
-        Ok(greeting)
+        Ok(())
     }
 
     /// Sends a command and waits for its answer. Dropping the future does not stop the command, once
@@ -381,8 +381,8 @@ impl Connection {
     }
 
     /// Whether all is well, also by what was heard of sentinels not longer ago than this.
-    async fn check_all(&self, not_older: Duration) -> Result<Greeting> {
-        let greeting = self.check().await?;
+    async fn check_all(&self, not_older: Duration) -> Result<()> {
+        self.check().await?;
         // A primary that is cut off from its sentinels does not know that it has a successor.
         if matches!(self.target, Target::Primary)
             && let Ok(primary) = self.settings.primary(not_older).await
@@ -390,7 +390,7 @@ impl Connection {
         {
             return Err(StoreError::Failover(format!("{primary} is the primary now")));
         }
-        Ok(greeting)
+        Ok(())
     }
 }
 

@@ -113,8 +113,11 @@ fn of_refusal(error: &RedisError) -> (Failure, bool) {
         "ERR" if text.contains("max number of clients") => {
             (Failure::Final(StoreError::Unavailable(text)), true)
         }
-        // How a script is told that it lacks a permission.
-        "ERR" if text.contains("user executing the script") => {
+        // How a script is told that it lacks a permission, by Redis 7.0 and by later servers.
+        "ERR"
+            if text.contains("user executing the script")
+                || text.contains("ACL failure in script") =>
+        {
             (Failure::Final(StoreError::Misconfigured(text)), false)
         }
         _ => (Failure::Final(StoreError::Corrupt(text)), false),
@@ -160,7 +163,7 @@ mod tests {
     #[test]
     fn every_refusal_of_the_server_has_its_meaning() {
         type Case = (&'static str, &'static str, fn(String) -> StoreError, bool);
-        let cases: [Case; 16] = [
+        let cases: [Case; 17] = [
             ("READONLY", "it is a replica", StoreError::Failover, true),
             ("LOADING", "it reads its data", StoreError::Failover, true),
             ("MASTERDOWN", "its primary is down", StoreError::Failover, true),
@@ -175,6 +178,7 @@ mod tests {
             ("WRONGPASS", "no such user", StoreError::Misconfigured, false),
             ("NOAUTH", "nobody is asking", StoreError::Misconfigured, true),
             ("ERR", "The user executing the script can't", StoreError::Misconfigured, false),
+            ("ERR", "ACL failure in script: User u has no", StoreError::Misconfigured, false),
             ("ERR", "max number of clients reached", StoreError::Unavailable, true),
             ("WRONGTYPE", "not a hash", StoreError::Corrupt, false),
         ];

@@ -53,7 +53,7 @@ impl Listener {
             let target = self.client.announcer(attempt);
             let opened = Connection::open(&self.settings, target, &self.tasks, pushed).await;
             let error = match opened {
-                Ok((connection, _)) => {
+                Ok(connection) => {
                     tracing::debug!("announcements are heard");
                     if std::mem::replace(&mut was_open, true) {
                         reconnected("announcements");

@@ -8,11 +8,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use redis::{Pipeline, Value};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, timeout_at};
 use tracing::Instrument as _;
 use tracing::field::Empty;
 
+use super::address::Host;
 use super::connection::{Connection, Settings, Target};
 use super::errors::{Access, Failure};
 use super::replies;
@@ -28,6 +29,8 @@ pub(super) struct Keeping {
     pub(super) count: usize,
     pub(super) check_every: Duration,
     pub(super) tasks: Tasks,
+    /// Told of every lane that is opened.
+    pub(super) opened: Arc<Notify>,
 }
 
 /// Sends commands over whichever lane is open. The lanes are closed when it is dropped.
@@ -142,9 +145,11 @@ impl Lanes {
         }
     }
 
-    /// Sends commands that only look; an error of the server's is among the answers.
-    pub(super) async fn look(&self, commands: &Pipeline) -> Result<Vec<Value>> {
-        self.connection(Access::Read).await?.send_all(commands).await
+    /// Sends commands that only look; an error of the server's is among the answers. Says who
+    /// answered.
+    pub(super) async fn look(&self, commands: &Pipeline) -> Result<(Host, Vec<Value>)> {
+        let connection = self.connection(Access::Read).await?;
+        Ok((connection.host.clone(), connection.send_all(commands).await?))
     }
 
     /// Which lanes are for this. A lane that waits for a replica answers nothing meanwhile: then half
@@ -235,6 +240,7 @@ impl Keeper {
                         reconnected("commands");
                     }
                     lane.send_replace(Lane::Open(connection.clone()));
+                    self.keeping.opened.notify_one();
                     let error = connection.guard(self.keeping.check_every).await;
                     if !self.keeping.tasks.stopped().is_cancelled() {
                         let host = &connection.host;
@@ -256,8 +262,6 @@ impl Keeper {
 
     async fn open(&self) -> Result<Connection> {
         let Keeping { settings, tasks, .. } = &self.keeping;
-        let (connection, _) =
-            Connection::open(settings, self.target.clone(), tasks, |_| ()).await?;
-        Ok(connection)
+        Connection::open(settings, self.target.clone(), tasks, |_| ()).await
     }
 }

@@ -7,7 +7,8 @@
 //!
 //! `address` reads where the servers are. `connection` opens one and asks sentinels where the primary
 //! is; `lanes` keeps a few open to one server; `cluster` knows which node serves what; nothing else
-//! knows that there is more than one server. `durability` says what acknowledged data survives.
+//! knows that there is more than one server. `durability` says what acknowledged data survives, and
+//! `inspection` keeps looking whether it does.
 
 mod address;
 mod client;
@@ -16,6 +17,7 @@ mod connection;
 mod durability;
 mod errors;
 mod following;
+mod inspection;
 mod keys;
 mod lanes;
 mod replies;
@@ -31,11 +33,13 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use bytes::Bytes;
+use tokio::sync::{Notify, watch};
 use uuid::Uuid;
 
 use self::client::Client;
 use self::connection::Settings;
 use self::following::{Listener, Looker};
+use self::inspection::Inspector;
 use self::keys::Keys;
 use self::lanes::Keeping;
 use self::scripts::{CLAIM, COMMIT, CONFIRM, CREATE, LOAD, LOG};
@@ -43,16 +47,20 @@ use self::tasks::Tasks;
 use self::watches::Watches;
 use super::{
     Commit, Committed, Digest, Entry, Loaded, Log, MatchId, Position, Request, Result, Store,
-    StoreError, Version, Watch,
+    StoreError, StoreInfo, Version, Watch,
 };
 
 pub use self::address::RedisAddress;
-pub use self::durability::Durability;
+pub use self::durability::{Durability, RedisInfo, RedisPrimary};
 pub use self::tls::RedisTls;
 
 /// For this long something is kept at most. Redis refuses times that overflow, and a script must not
 /// be refused after its first write.
 const LONGEST_KEEP: Duration = Duration::from_secs(100 * 365 * 24 * 60 * 60);
+
+/// So many times as seldom as watched matches are looked for, it is looked whether the servers keep
+/// what they should.
+const INSPECTED_EVERY: u32 = 15;
 
 /// How the store reaches its server.
 #[derive(Clone)]
@@ -113,8 +121,8 @@ impl fmt::Debug for RedisConfig {
 ///
 /// The server's user needs, on keys and channels that begin with the prefix, `evalsha eval exists get
 /// set hget hmget hset xadd xrange pexpire publish subscribe unsubscribe ping`; in a cluster also
-/// `cluster|slots asking`, to wait for a replica `wait`, and `config|get` to
-/// [describe](Store::describe) what the server keeps. The sentinels' user needs
+/// `cluster|slots asking`, to wait for a replica `wait`, and `config|get role` to
+/// [say](Store::info) what the server keeps. The sentinels' user needs
 /// `sentinel|get-master-addr-by-name`. Where the server's default user is turned off,
 /// it must keep all its permissions (`user default off ~* &* +@all`): Redis 7.0 replays its
 /// append-only file as that user, and otherwise leaves out what scripts wrote.
@@ -123,7 +131,7 @@ pub struct RedisStore {
     keys: Arc<Keys>,
     watches: Arc<Watches>,
     tasks: Tasks,
-    description: String,
+    info: watch::Receiver<RedisInfo>,
     /// Whether what is repeated is written again, so that it can be waited for.
     replicated: bool,
     /// Whether it was reported that announcements are refused.
@@ -132,7 +140,9 @@ pub struct RedisStore {
 
 impl fmt::Debug for RedisStore {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("RedisStore").field("description", &self.description).finish_non_exhaustive()
+        f.debug_struct("RedisStore")
+            .field("address", &self.info.borrow().address)
+            .finish_non_exhaustive()
     }
 }
 
@@ -177,9 +187,10 @@ impl RedisStore {
             count: config.lanes * if replicated { 2 } else { 1 },
             check_every: config.poll_every,
             tasks: tasks.clone(),
+            opened: Arc::new(Notify::new()),
         };
-        let (client, greeting) = Client::open(keeping).await?;
-        let client = Arc::new(client);
+        let opened = Arc::clone(&keeping.opened);
+        let client = Arc::new(Client::open(keeping).await?);
         let keys = Arc::new(Keys::new(config.prefix));
         let watches = Arc::new(Watches::default());
         let listener = Listener {
@@ -199,20 +210,20 @@ impl RedisStore {
         };
         tasks.spawn(looker.look());
 
+        let (info, found) = watch::channel(RedisInfo {
+            address: settings.address.to_string(),
+            prefix: keys.prefix().to_owned(),
+            durability: config.durability,
+            found: None,
+            missing: Vec::new(),
+            primaries: Vec::new(),
+        });
+        let every = config.poll_every * INSPECTED_EVERY;
+        let inspector = Inspector { client: Arc::clone(&client), opened, every, info };
         let reported = AtomicBool::new(false);
-        let description = String::new();
-        let mut store = Self { client, keys, watches, tasks, description, replicated, reported };
-        let found = durability::found(&store.client).await?;
-        for missing in found.missing(config.durability) {
-            tracing::warn!(durability = %config.durability, "less is kept than is asked for: {missing}");
-        }
-        store.description = format!(
-            "redis {} at {}, keys under {}: {found}{}",
-            greeting.version,
-            settings.address,
-            store.keys.prefix(),
-            if replicated { "; what is acknowledged, a replica has too" } else { "" },
-        );
+        let store = Self { client, keys, watches, tasks, info: found, replicated, reported };
+        inspector.inspect().await?;
+        store.tasks.spawn(inspector.keep_inspecting());
         match store.try_out().await {
             Err(error @ (StoreError::Misconfigured(_) | StoreError::Corrupt(_))) => Err(error),
             Err(error) => {
@@ -289,11 +300,16 @@ impl Store for RedisStore {
         let request = request.map(|(scope, id)| keys::request(scope, id)).unwrap_or_default();
         let arguments: [&[u8]; 3] = [version.as_bytes(), digest, request.as_bytes()];
         let loaded = replies::loaded(self.client.run(&LOAD, &keys, &arguments).await?)?;
-        let repeated = loaded.as_ref().is_some_and(|loaded| loaded.answered.is_some());
-        if repeated && self.replicated {
-            // Whoever asks will tell its caller that this is done.
+        if self.replicated && !request.is_empty() {
+            // Whoever asks will tell its caller what came of the request: that it is done, or that it
+            // is refused. A primary that no replica follows may have been replaced.
+            let repeated = loaded.as_ref().is_some_and(|loaded| loaded.answered.is_some());
             let [_, requests] = keys;
-            self.client.run(&CONFIRM, &[requests], &[request.as_bytes()]).await?;
+            let confirmed = self.client.run(&CONFIRM, &[requests], &[request.as_bytes()]).await;
+            confirmed.map_err(|error| match error {
+                StoreError::DurabilityPending(why) if !repeated => StoreError::Failover(why),
+                error => error,
+            })?;
         }
         Ok(loaded)
     }
@@ -343,8 +359,8 @@ impl Store for RedisStore {
         self.watches.watch(id)
     }
 
-    fn describe(&self) -> String {
-        self.description.clone()
+    fn info(&self) -> StoreInfo {
+        StoreInfo::Redis(self.info.borrow().clone())
     }
 }
 

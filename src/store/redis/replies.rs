@@ -169,6 +169,15 @@ pub(super) fn settings(answer: Value) -> Option<HashMap<String, String>> {
     HashMap::from_redis_value(answer.extract_error().ok()?).ok()
 }
 
+/// How many replicas follow a primary: the answer to `ROLE`. Nothing, if it is not permitted.
+pub(super) fn replicas(answer: Value) -> Option<usize> {
+    let Ok(Value::Array(parts)) = answer.extract_error() else { return None };
+    match parts.as_slice() {
+        [_, _, Value::Array(replicas)] => Some(replicas.len()),
+        _ => None,
+    }
+}
+
 fn entry(entry: Value) -> Result<Entry> {
     let broken = || unexpected("an entry");
     let Value::Array(parts) = entry else { return Err(broken()) };

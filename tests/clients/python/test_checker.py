@@ -401,4 +401,5 @@ def test_a_spoiled_recording_is_found_bad(
 
 
 def test_all_that_can_be_found_is_found_here() -> None:
-    assert {*WHAT_ONE_SAW.values(), *WHAT_HAPPENED.values()} == set(Rule)
+    # What two who may see the same are told is compared where there is no model to compare it with.
+    assert {*WHAT_ONE_SAW.values(), *WHAT_HAPPENED.values()} == set(Rule) - {Rule.FORK}

@@ -48,6 +48,8 @@ struct Match {
     acknowledged: Version,
     /// What the first answer to a request was.
     answers: HashMap<RequestId, (Position, Vec<Event<Neon>>)>,
+    /// How many answers to a request said that it was not done before.
+    new: HashMap<RequestId, u32>,
     /// Positions that were acknowledged, and how many losses there were when that was asked for.
     kept: Vec<(Position, u32)>,
     refusals: Vec<(Invoked, Version, Seat, Option<Version>, Error)>,
@@ -218,16 +220,24 @@ impl History {
         let of = self.of(id);
         let made_it = of.steps.get(&position).is_some_and(|step| step.made_by.contains(&request));
         let this = (position, answer.frame.events.clone());
-        let mut first = of.answers.entry(request).or_insert(this.clone()).clone();
-        if !of.line.contains(&(first.0, Some(request))) {
+        // What another request did since then may be just the same.
+        let is_lost = |answer: &Position| !of.line.contains(&(*answer, Some(request)));
+        // An answer that was under way while the store lost what it is about tells nothing.
+        let came_late = invoked.losses != losses && is_lost(&position);
+        let mut first = of.answers.get(&request).unwrap_or(&this).clone();
+        if is_lost(&first.0) {
             // What the first answer was about is lost, and may be done again.
-            of.answers.insert(request, this.clone());
             first = this.clone();
         }
+        of.answers.insert(request, first.clone());
         of.kept.push((position, invoked.losses));
+        let new = of.new.entry(request).or_default();
+        *new += u32::from(!replayed);
+        let once = *new <= 1 || losses > 0;
+        self.check(once, format_args!("{request:?} is new to two callers"));
         self.check(made_it, format_args!("{position:?} is not what {request:?} did"));
         let what = format_args!("{request:?} was answered by {this:?} and {first:?}");
-        self.check(this == first, what);
+        self.check(came_late || this == first, what);
         if invoked.losses == losses {
             let of = self.of(id);
             of.acknowledged = of.acknowledged.max(position.version);

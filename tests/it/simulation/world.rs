@@ -14,7 +14,7 @@ use parlor::matches::Message;
 use parlor::rules::Viewer;
 use parlor::store::{
     Answered, Commit, Committed, Entry, Hint, Loaded, Log, MatchId, MemoryStore, Position, Request,
-    Result, Store, StoreError, Version, Watch,
+    Result, Store, StoreError, StoreInfo, Version, Watch,
 };
 use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
@@ -399,8 +399,8 @@ impl Store for Line {
         watch
     }
 
-    fn describe(&self) -> String {
-        "simulated".to_owned()
+    fn info(&self) -> StoreInfo {
+        StoreInfo::Memory { capacity: usize::MAX }
     }
 }
 

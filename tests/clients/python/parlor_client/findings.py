@@ -19,6 +19,7 @@ class Rule(StrEnum):
     UNSENT = "something happened that nobody sent"
     UNANSWERED = "an action was neither carried out nor refused"
     REFUSED = "an action was refused without need"
+    FORK = "two who may see the same are told different things of one version"
     ANSWER = "an action was answered in several ways"
     TIME = "an action comes before one that was acknowledged before it was sent"
     STALE = "what is read is older than what was acknowledged before"

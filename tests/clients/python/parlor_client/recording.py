@@ -10,6 +10,7 @@ A recording is a file for each viewer with a JSON object on each line: `at`, in 
     update    `version`, `update`
     heartbeat `version`
     ended     all was told: perhaps `reason`, `resumed`
+    left      the match goes on no further, and all was told
     sent      an action, before its first try: `action_id`, `decision`, `action`
     acted     it was carried out: `action_id`, `version`, `answer`, whether `replayed`
     refused   it was not: `action_id`, `code`, `reason`

@@ -13,7 +13,7 @@ START_SECS = 10
 # What the service's user may do.
 PERMISSIONS = (
     "resetkeys ~parlor1:* resetchannels &parlor1:* -@all +evalsha +eval +exists +get +set +hget "
-    "+hmget +hset +xadd +xrange +pexpire +publish +subscribe +unsubscribe +hello +ping +config|get"
+    "+hmget +hset +xadd +xrange +pexpire +publish +subscribe +unsubscribe +hello +ping +config|get +role"
 )
 # Redis 7.0 replays its append-only file as the default user: off, but it may do everything.
 USERS = f"""\

@@ -1,17 +1,21 @@
 //! Settings: what the command line says, judged. All that is wrong is told at once.
 
+mod limits;
+
 use std::fmt;
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::str::FromStr;
 use std::time::Duration;
 
 use http::{HeaderValue, Uri};
 
-use crate::cli::{LimitArgs, ServeArgs};
-use crate::connections::{self, TlsFiles};
+pub use self::limits::Limits;
+use crate::cli::{OperatorArgs, ServeArgs, StoreArgs, TlsArgs};
+use crate::connections::TlsFiles;
 use crate::grpc::tokens::TokenKeys;
-use crate::grpc::{ApiKeys, Rate, RateLimits, StreamLimits};
+use crate::grpc::{ApiKeys, Rate};
 use crate::store::{Durability, RedisAddress, RedisConfig, RedisTls};
 
 /// The exit code for settings that cannot be: `EX_CONFIG` of sysexits.h.
@@ -34,34 +38,35 @@ pub struct Settings {
     pub cors_origins: Origins,
     /// How matches are kept and followed.
     pub matches: crate::matches::Settings,
-    /// How long calls may take.
-    pub deadlines: crate::grpc::Deadlines,
     /// Where certificates are; nothing for no TLS.
     pub tls: Option<TlsFiles>,
-    /// What connections are allowed.
-    pub connections: connections::Limits,
-    /// What streams are allowed.
-    pub streams: StreamLimits,
-    /// How often callers may do what.
-    pub rates: RateLimits,
-    /// How many calls are worked on at once; nothing for no limit.
-    pub in_flight: Option<usize>,
-    /// The largest request, in bytes.
-    pub max_request: usize,
-    /// How long to wait for calls under way when told to stop.
+    /// What connections and callers are allowed.
+    pub limits: Limits,
+    /// How long to go on as before when told to stop.
+    pub drain_delay: Duration,
+    /// How long stopping may take altogether.
     pub drain: Duration,
     /// How threads are used.
     pub runtime: RuntimeShape,
     /// Where to listen for operators; without it, nowhere.
     pub admin_listen: Option<SocketAddr>,
     /// The collector that traces and metrics are sent to; without it, there are none.
-    pub otlp_endpoint: Option<Uri>,
+    pub collector: Option<Collector>,
     /// Which share of the traces that begin here is recorded, from 0 to 1.
     pub trace_sampling: f64,
     /// How logs are written.
     pub log_format: LogFormat,
     /// What is logged.
     pub log: String,
+}
+
+/// What traces and metrics are sent to.
+#[derive(Clone, Debug)]
+pub struct Collector {
+    /// Its address; with https, what is sent is encrypted.
+    pub endpoint: Uri,
+    /// The authority of its certificate, in PEM; without it, those that the system trusts.
+    pub authority: Option<Vec<u8>>,
 }
 
 /// Where matches are kept.
@@ -135,18 +140,24 @@ impl Reader {
     }
 
     fn time(&mut self, flag: &str, text: &str) -> Option<Duration> {
+        let time = self.pause(flag, text)?;
+        self.note(flag, if time.is_zero() { Err("longer than nothing") } else { Ok(time) })
+    }
+
+    /// A time that may be none.
+    fn pause(&mut self, flag: &str, text: &str) -> Option<Duration> {
         let time = humantime::parse_duration(text).map_err(|error| error.to_string());
         let time = time.and_then(|time| match time {
-            Duration::ZERO => Err("longer than nothing".to_owned()),
             time if time > LONGEST => Err("at most ten years".to_owned()),
             time => Ok(time),
         });
         self.note(flag, time)
     }
 
-    fn count(&mut self, flag: &str, text: &str, least: usize) -> Option<usize> {
-        let count = text.parse::<usize>().ok().filter(|&count| count >= least);
-        self.note(flag, count.ok_or_else(|| format!("a number, at least {least}")))
+    fn count(&mut self, flag: &str, text: &str, range: RangeInclusive<u32>) -> Option<u32> {
+        let count = text.parse().ok().filter(|count| range.contains(count));
+        let (least, most) = range.into_inner();
+        self.note(flag, count.ok_or_else(|| format!("a number from {least} to {most}")))
     }
 
     /// A limit that can be switched off.
@@ -178,7 +189,7 @@ impl Reader {
     }
 
     /// Where matches are kept, from all flags that say something of it.
-    fn store(&mut self, store: &str, args: &ServeArgs) -> Option<StoreChoice> {
+    fn store(&mut self, store: &str, args: &StoreArgs) -> Option<StoreChoice> {
         let durability = args.durability.as_deref().map(str::parse::<Durability>).transpose();
         let durability = self.note("durability", durability);
         let authorities = self.file("redis-ca", args.redis_ca.as_deref());
@@ -220,6 +231,40 @@ impl Reader {
         Some(StoreChoice::Redis(RedisConfig { tls, durability, ..RedisConfig::new(store) }))
     }
 
+    #[expect(clippy::option_option, reason = "what was read, if it can be: perhaps no TLS")]
+    fn tls(&mut self, args: &TlsArgs) -> Option<Option<TlsFiles>> {
+        let reload = self.time("tls-reload", &args.tls_reload);
+        match (&args.tls_cert, &args.tls_key) {
+            (Some(certificate), Some(key)) => Some(Some(TlsFiles {
+                certificate: certificate.into(),
+                key: key.into(),
+                client_authorities: args.tls_client_ca.as_ref().map(Into::into),
+                reload: reload?,
+            })),
+            (None, None) if args.tls_client_ca.is_none() => reload.map(|_| None),
+            (certificate, _) => {
+                let (missing, other) = match certificate {
+                    Some(_) => ("tls-key", "tls-cert"),
+                    None => ("tls-cert", "tls-key or --tls-client-ca"),
+                };
+                self.mistakes.push(format!("--{missing}: needed with --{other}"));
+                None
+            }
+        }
+    }
+
+    #[expect(clippy::option_option, reason = "what was read, if it can be: perhaps none")]
+    fn collector(&mut self, args: &OperatorArgs) -> Option<Option<Collector>> {
+        let endpoint = args.otlp_endpoint.as_deref().map(collector).transpose();
+        let endpoint = self.note("otlp-endpoint", endpoint);
+        let authority = self.file("otlp-ca", args.otlp_ca.as_deref());
+        let is_encrypted = |uri: &Uri| uri.scheme_str() == Some("https");
+        if args.otlp_ca.is_some() && !endpoint.iter().flatten().any(is_encrypted) {
+            self.mistakes.push("--otlp-ca: only for an --otlp-endpoint with https".to_owned());
+        }
+        Some(endpoint?.map(|endpoint| Collector { endpoint, authority }))
+    }
+
     fn choice<T: Copy>(&mut self, flag: &str, text: &str, choices: &[(&str, T)]) -> Option<T> {
         let found = choices.iter().find(|(name, _)| *name == text).map(|&(_, choice)| choice);
         let names: Vec<_> = choices.iter().map(|(name, _)| *name).collect();
@@ -233,39 +278,34 @@ impl TryFrom<&ServeArgs> for Settings {
     fn try_from(args: &ServeArgs) -> Result<Self, Mistakes> {
         let mut read = Reader::default();
         let listen = read.note("listen", args.listen.parse::<SocketAddr>());
-        let address = read.text("store", &args.store);
-        let store = address.as_deref().and_then(|address| read.store(address, args));
-        let token_keys = args.token_keys.as_deref();
-        let token_keys = token_keys.map(|keys| read.secret::<TokenKeys>("token-keys", keys));
-        let api_keys = args.api_keys.as_deref();
-        let api_keys = api_keys.map(|keys| read.secret::<ApiKeys>("api-keys", keys));
-        let cors_origins = read.note("cors-origins", args.cors_origins.parse::<Origins>());
-        let token_life = read.time("token-life", &args.token_life);
-        let keep_idle = read.time("keep-idle", &args.keep_idle);
-        let keep_over = read.time("keep-over", &args.keep_over);
-        let heartbeat = read.time("heartbeat", &args.heartbeat);
-        let deadline = read.time("deadline", &args.deadline);
-        let max_deadline = read.time("max-deadline", &args.max_deadline);
-        let drain = read.time("drain", &args.drain);
-        let stream_age = read.time("stream-age", &args.limits.stream_age);
-        let connections = read_connections(&mut read, &args.limits, stream_age);
-        let tls = read_tls(&mut read, args);
-        let streams = read_streams(&mut read, &args.limits);
-        let rates = read_rates(&mut read, &args.limits);
-        let in_flight = read.most("in-flight", &args.limits.in_flight);
-        let max_request = read.count("max-request", &args.max_request, 1024);
-        let cached_matches = read.count("cached-matches", &args.cached_matches, 1);
         let shapes = [("shared", RuntimeShape::Shared), ("per-core", RuntimeShape::PerCore)];
         let runtime = read.choice("runtime", &args.runtime, &shapes);
-        let admin_listen = args.admin_listen.as_deref().map(str::parse::<SocketAddr>).transpose();
-        let admin_listen = read.note("admin-listen", admin_listen);
-        let otlp_endpoint = args.otlp_endpoint.as_deref().map(collector).transpose();
-        let otlp_endpoint = read.note("otlp-endpoint", otlp_endpoint);
-        let trace_sampling = read.share("trace-sampling", &args.trace_sampling);
+        let drain_delay = read.pause("drain-delay", &args.drain_delay);
+        let drain = read.time("drain", &args.drain);
+        let address = read.text("store", &args.store.store);
+        let store = address.as_deref().and_then(|address| read.store(address, &args.store));
+        let keep_idle = read.time("keep-idle", &args.store.keep_idle);
+        let keep_over = read.time("keep-over", &args.store.keep_over);
+        let cached_matches = read.count("cached-matches", &args.store.cached_matches, 1..=u32::MAX);
+        let callers = &args.callers;
+        let token_keys = callers.token_keys.as_deref();
+        let token_keys = token_keys.map(|keys| read.secret::<TokenKeys>("token-keys", keys));
+        let token_life = read.time("token-life", &callers.token_life);
+        let api_keys = callers.api_keys.as_deref();
+        let api_keys = api_keys.map(|keys| read.secret::<ApiKeys>("api-keys", keys));
+        let cors_origins = read.note("cors-origins", callers.cors_origins.parse::<Origins>());
+        let tls = read.tls(&args.tls);
+        let heartbeat = read.time("heartbeat", &args.limits.streams.heartbeat);
+        let stream_age = read.time("stream-age", &args.limits.streams.stream_age);
+        let limits = read.limits(&args.limits, stream_age);
+        let operator = &args.operator;
+        let admin_listen = operator.admin_listen.as_deref().map(str::parse::<SocketAddr>);
+        let admin_listen = read.note("admin-listen", admin_listen.transpose());
+        let collector = read.collector(operator);
+        let trace_sampling = read.share("trace-sampling", &operator.trace_sampling);
         let formats = [("text", LogFormat::Text), ("json", LogFormat::Json)];
-        let log_format = read.choice("log-format", &args.log_format, &formats);
-        let filter = args.log.parse::<tracing_subscriber::filter::Targets>();
-        read.note("log", filter);
+        let log_format = read.choice("log-format", &operator.log_format, &formats);
+        read.note("log", operator.log.parse::<tracing_subscriber::filter::Targets>());
 
         if address.is_some_and(|address| address.starts_with("redis")) && token_keys.is_none() {
             read.mistakes.push(
@@ -273,8 +313,8 @@ impl TryFrom<&ServeArgs> for Settings {
                     .to_owned(),
             );
         }
-        if deadline > max_deadline && max_deadline.is_some() {
-            read.mistakes.push("--deadline: not more than --max-deadline".to_owned());
+        if drain_delay >= drain && drain.is_some() {
+            read.mistakes.push("--drain-delay: less than --drain".to_owned());
         }
 
         let settings = (|| {
@@ -288,24 +328,20 @@ impl TryFrom<&ServeArgs> for Settings {
                 matches: crate::matches::Settings {
                     keep_idle: keep_idle?,
                     keep_over: keep_over?,
-                    cached_matches: cached_matches?,
+                    cached_matches: cached_matches? as usize,
                     heartbeat: heartbeat?,
                     stream_age: stream_age?,
                 },
-                deadlines: crate::grpc::Deadlines { default: deadline?, max: max_deadline? },
                 tls: tls?,
-                connections: connections?,
-                streams: streams?,
-                rates: rates?,
-                in_flight: in_flight?,
-                max_request: max_request?,
+                limits: limits?,
+                drain_delay: drain_delay?,
                 drain: drain?,
                 runtime: runtime?,
                 admin_listen: admin_listen?,
-                otlp_endpoint: otlp_endpoint?,
+                collector: collector?,
                 trace_sampling: trace_sampling?,
                 log_format: log_format?,
-                log: args.log.clone(),
+                log: operator.log.clone(),
             })
         })();
         match settings {
@@ -315,93 +351,12 @@ impl TryFrom<&ServeArgs> for Settings {
     }
 }
 
-/// For how long a connection that was told to go may stay, beside the age of its last stream.
-const FAREWELL: Duration = Duration::from_secs(60);
-
-fn read_connections(
-    read: &mut Reader,
-    args: &LimitArgs,
-    stream_age: Option<Duration>,
-) -> Option<connections::Limits> {
-    let most = read.count("connections", &args.connections, 1);
-    let preface = read.time("preface", &args.preface);
-    let first_request = read.time("first-request", &args.first_request);
-    let write_stall = read.time("write-stall", &args.write_stall);
-    let age = read.time("connection-age", &args.connection_age);
-    if preface > first_request && first_request.is_some() {
-        read.mistakes.push("--preface: not more than --first-request".to_owned());
-    }
-    // Both ages have their jitter: a tenth and a fifth.
-    let hard_age = age?.mul_f64(1.1) + stream_age?.mul_f64(1.2) + FAREWELL;
-    Some(connections::Limits {
-        most: most?,
-        preface: preface?,
-        first_request: first_request?,
-        write_stall: write_stall?,
-        age: age?,
-        hard_age,
-    })
-}
-
-fn read_streams(read: &mut Reader, args: &LimitArgs) -> Option<StreamLimits> {
-    let of_seat = read.most("seat-streams", &args.seat_streams);
-    let of_spectators = read.most("spectators", &args.spectators);
-    let of_instance = read.most("streams", &args.streams);
-    let spread = read.time("reconnect-spread", &args.reconnect_spread);
-    Some(StreamLimits {
-        of_seat: of_seat?,
-        of_spectators: of_spectators?,
-        of_instance: of_instance?,
-        spread: spread?,
-    })
-}
-
-fn read_rates(read: &mut Reader, args: &LimitArgs) -> Option<RateLimits> {
-    let enforced = read.choice("rate-limits", &args.rate_limits, &[("on", true), ("off", false)]);
-    let acts = read.rate("seat-rate", &args.seat_rate);
-    let match_acts = read.rate("match-rate", &args.match_rate);
-    let creations = read.rate("create-rate", &args.create_rate);
-    let all_creations = read.rate("create-rate-all", &args.create_rate_all);
-    let opens = read.rate("stream-rate", &args.stream_rate);
-    let guesses = read.rate("guess-rate", &args.guess_rate);
-    let limits = RateLimits {
-        acts: acts?,
-        match_acts: match_acts?,
-        creations: creations?,
-        all_creations: all_creations?,
-        opens: opens?,
-        guesses: guesses?,
-    };
-    Some(if enforced? { limits } else { RateLimits::default() })
-}
-
-#[expect(clippy::option_option, reason = "what was read, if it can be: perhaps no TLS")]
-fn read_tls(read: &mut Reader, args: &ServeArgs) -> Option<Option<TlsFiles>> {
-    let reload = read.time("tls-reload", &args.tls_reload);
-    match (&args.tls_cert, &args.tls_key) {
-        (Some(certificate), Some(key)) => Some(Some(TlsFiles {
-            certificate: certificate.into(),
-            key: key.into(),
-            client_authorities: args.tls_client_ca.as_ref().map(Into::into),
-            reload: reload?,
-        })),
-        (None, None) if args.tls_client_ca.is_none() => reload.map(|_| None),
-        (certificate, _) => {
-            let (missing, other) = match certificate {
-                Some(_) => ("tls-key", "tls-cert"),
-                None => ("tls-cert", "tls-key or --tls-client-ca"),
-            };
-            read.mistakes.push(format!("--{missing}: needed with --{other}"));
-            None
-        }
-    }
-}
-
 /// The address of a collector.
 fn collector(text: &str) -> Result<Uri, &'static str> {
     let uri = text.parse::<Uri>().ok();
-    let uri = uri.filter(|uri| uri.scheme_str() == Some("http") && uri.host().is_some());
-    uri.ok_or("a URL that begins with http://, as in http://127.0.0.1:4317")
+    let known = |uri: &Uri| matches!(uri.scheme_str(), Some("http" | "https"));
+    let uri = uri.filter(|uri| known(uri) && uri.host().is_some());
+    uri.ok_or("a URL that begins with http:// or https://, as in http://127.0.0.1:4317")
 }
 
 impl FromStr for Origins {
@@ -466,6 +421,8 @@ mod tests {
             "--otlp-endpoint=collector",
             "--trace-sampling=5",
             "--log-format=xml",
+            "--drain-delay=25s",
+            "--otlp-ca=/dev/null",
         ])
         .expect_err("mistakes")
         .0;
@@ -475,25 +432,27 @@ mod tests {
             flags,
             [
                 "--listen",
+                "--runtime",
+                "--token-life",
                 "--api-keys",
                 "--cors-origins",
-                "--token-life",
+                "--tls-cert",
                 "--connections",
                 "--write-stall",
                 "--preface",
-                "--tls-cert",
+                "--in-flight",
+                "--deadline",
+                "--max-request",
                 "--seat-streams",
                 "--rate-limits",
                 "--create-rate",
-                "--in-flight",
-                "--max-request",
-                "--runtime",
                 "--admin-listen",
                 "--otlp-endpoint",
+                "--otlp-ca",
                 "--trace-sampling",
                 "--log-format",
                 "--token-keys",
-                "--deadline",
+                "--drain-delay",
             ]
         );
     }

@@ -1,0 +1,281 @@
+//! Settings of limits: what connections, calls and callers are allowed.
+
+use std::time::Duration;
+
+use super::Reader;
+use crate::cli::{CallArgs, Http2Args, LimitArgs, RateArgs, StreamArgs};
+use crate::connections::{self, Http2};
+use crate::grpc::layers::MessageSizes;
+use crate::grpc::{Deadlines, Rate, RateLimits, StreamLimits};
+
+/// What connections and callers are allowed.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    /// Connections.
+    pub connections: connections::Limits,
+    /// How many calls are worked on at once; nothing for no limit.
+    pub in_flight: Option<usize>,
+    /// How long calls may take.
+    pub deadlines: Deadlines,
+    /// How large messages may be.
+    pub sizes: MessageSizes,
+    /// Streams.
+    pub streams: StreamLimits,
+    /// How often callers may do what.
+    pub rates: RateLimits,
+}
+
+impl Limits {
+    /// How many there may be of what, by the flags, with `_` for `-`; of rates, how many a second.
+    pub fn counts(&self) -> Vec<(&'static str, f64)> {
+        #[expect(clippy::cast_precision_loss, reason = "far below what a float holds exactly")]
+        let count = |most: Option<usize>| most.map(|most| most as f64);
+        let rate = |rate: Option<Rate>| rate.map(Rate::per_second);
+        let limits = [
+            ("in_flight", count(self.in_flight)),
+            ("connections", count(Some(self.connections.most))),
+            ("connection_streams", Some(self.connections.http2.streams.into())),
+            ("streams", count(self.streams.of_instance)),
+            ("spectators", count(self.streams.of_spectators)),
+            ("seat_streams", count(self.streams.of_seat)),
+            ("seat_rate", rate(self.rates.acts)),
+            ("match_rate", rate(self.rates.match_acts)),
+            ("create_rate", rate(self.rates.creations)),
+            ("create_rate_all", rate(self.rates.all_creations)),
+            ("stream_rate", rate(self.rates.opens)),
+            ("guess_rate", rate(self.rates.guesses)),
+        ];
+        limits.into_iter().filter_map(|(flag, most)| Some((flag, most?))).collect()
+    }
+}
+
+/// For how long a connection that was told to go may stay, beside the age of its last stream.
+const FAREWELL: Duration = Duration::from_secs(60);
+
+/// The largest window that HTTP/2 has.
+const LARGEST_WINDOW: u32 = i32::MAX as u32;
+
+/// No message, header or buffer that is of use is smaller, in bytes.
+const SMALLEST: u32 = 1024;
+
+/// The sizes of frames that HTTP/2 allows.
+const FRAME_SIZES: std::ops::RangeInclusive<u32> = 16_384..=16_777_215;
+
+impl Reader {
+    /// All limits, from all flags that say something of them.
+    pub(super) fn limits(
+        &mut self,
+        args: &LimitArgs,
+        stream_age: Option<Duration>,
+    ) -> Option<Limits> {
+        let connections = self.connections(args, stream_age);
+        let in_flight = self.most("in-flight", &args.calls.in_flight);
+        let deadlines = self.deadlines(&args.calls);
+        let sizes = self.sizes(&args.calls);
+        let streams = self.streams(&args.streams);
+        let rates = self.rates(&args.rates);
+        Some(Limits {
+            connections: connections?,
+            in_flight: in_flight?,
+            deadlines: deadlines?,
+            sizes: sizes?,
+            streams: streams?,
+            rates: rates?,
+        })
+    }
+
+    fn connections(
+        &mut self,
+        args: &LimitArgs,
+        stream_age: Option<Duration>,
+    ) -> Option<connections::Limits> {
+        let http2 = self.http2(&args.http2);
+        let stream_stall = self.time("stream-stall", &args.streams.stream_stall);
+        let args = &args.connections;
+        let most = self.count("connections", &args.connections, 1..=u32::MAX);
+        let preface = self.time("preface", &args.preface);
+        let first_request = self.time("first-request", &args.first_request);
+        let write_stall = self.time("write-stall", &args.write_stall);
+        let age = self.time("connection-age", &args.connection_age);
+        let tcp_keepalive = self.time("tcp-keepalive", &args.tcp_keepalive);
+        if preface > first_request && first_request.is_some() {
+            self.mistakes.push("--preface: not more than --first-request".to_owned());
+        }
+        // Both ages have their jitter: a tenth and a fifth.
+        let hard_age = age?.mul_f64(1.1) + stream_age?.mul_f64(1.2) + FAREWELL;
+        Some(connections::Limits {
+            most: most? as usize,
+            preface: preface?,
+            first_request: first_request?,
+            write_stall: write_stall?,
+            age: age?,
+            hard_age,
+            tcp_keepalive: tcp_keepalive?,
+            stream_stall: stream_stall?,
+            http2: http2?,
+        })
+    }
+
+    fn http2(&mut self, args: &Http2Args) -> Option<Http2> {
+        let streams = self.count("connection-streams", &args.connection_streams, 1..=u32::MAX);
+        let window = 1..=LARGEST_WINDOW;
+        let stream_window = self.count("stream-window", &args.stream_window, window.clone());
+        let connection_window = self.count("connection-window", &args.connection_window, window);
+        let headers = self.count("max-headers", &args.max_headers, SMALLEST..=u32::MAX);
+        let frame = self.count("max-frame", &args.max_frame, FRAME_SIZES);
+        let send_buffer = self.count("send-buffer", &args.send_buffer, SMALLEST..=u32::MAX);
+        let pending_resets = self.count("pending-resets", &args.pending_resets, 1..=u32::MAX);
+        let error_resets = self.count("error-resets", &args.error_resets, 1..=u32::MAX);
+        let keepalive = self.time("keepalive", &args.keepalive);
+        let keepalive_timeout = self.time("keepalive-timeout", &args.keepalive_timeout);
+        Some(Http2 {
+            streams: streams?,
+            stream_window: stream_window?,
+            connection_window: connection_window?,
+            headers: headers?,
+            frame: frame?,
+            send_buffer: send_buffer? as usize,
+            pending_resets: pending_resets? as usize,
+            error_resets: error_resets? as usize,
+            keepalive: keepalive?,
+            keepalive_timeout: keepalive_timeout?,
+        })
+    }
+
+    fn deadlines(&mut self, args: &CallArgs) -> Option<Deadlines> {
+        let default = self.time("deadline", &args.deadline);
+        let max = self.time("max-deadline", &args.max_deadline);
+        if default > max && max.is_some() {
+            self.mistakes.push("--deadline: not more than --max-deadline".to_owned());
+        }
+        Some(Deadlines { default: default?, max: max? })
+    }
+
+    fn sizes(&mut self, args: &CallArgs) -> Option<MessageSizes> {
+        let request = self.count("max-request", &args.max_request, SMALLEST..=u32::MAX);
+        let creation = self.count("max-creation", &args.max_creation, SMALLEST..=u32::MAX);
+        let answer = self.count("max-answer", &args.max_answer, SMALLEST..=u32::MAX);
+        Some(MessageSizes {
+            request: request? as usize,
+            creation: creation? as usize,
+            answer: answer? as usize,
+        })
+    }
+
+    fn streams(&mut self, args: &StreamArgs) -> Option<StreamLimits> {
+        let of_seat = self.most("seat-streams", &args.seat_streams);
+        let of_spectators = self.most("spectators", &args.spectators);
+        let of_instance = self.most("streams", &args.streams);
+        let spread = self.time("reconnect-spread", &args.reconnect_spread);
+        Some(StreamLimits {
+            of_seat: of_seat?,
+            of_spectators: of_spectators?,
+            of_instance: of_instance?,
+            spread: spread?,
+        })
+    }
+
+    fn rates(&mut self, args: &RateArgs) -> Option<RateLimits> {
+        let switch = [("on", true), ("off", false)];
+        let enforced = self.choice("rate-limits", &args.rate_limits, &switch);
+        let acts = self.rate("seat-rate", &args.seat_rate);
+        let match_acts = self.rate("match-rate", &args.match_rate);
+        let creations = self.rate("create-rate", &args.create_rate);
+        let all_creations = self.rate("create-rate-all", &args.create_rate_all);
+        let opens = self.rate("stream-rate", &args.stream_rate);
+        let guesses = self.rate("guess-rate", &args.guess_rate);
+        let limits = RateLimits {
+            acts: acts?,
+            match_acts: match_acts?,
+            creations: creations?,
+            all_creations: all_creations?,
+            opens: opens?,
+            guesses: guesses?,
+        };
+        Some(if enforced? { limits } else { RateLimits::default() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+    use crate::cli::Cli;
+    use crate::config::{Mistakes, Settings};
+
+    fn settings(flags: &[&str]) -> Result<Settings, Mistakes> {
+        let words = ["parlor"].iter().chain(flags);
+        Settings::try_from(&Cli::try_parse_from(words).expect("flags that exist").serve)
+    }
+
+    #[test]
+    fn the_defaults_are_those_that_are_documented() {
+        let secs = Duration::from_secs;
+        let limits = settings(&[]).expect("good settings").limits;
+        let connections = limits.connections;
+        assert_eq!(connections.most, 2000);
+        assert_eq!((connections.preface, connections.first_request), (secs(5), secs(10)));
+        assert_eq!((connections.write_stall, connections.stream_stall), (secs(20), secs(10)));
+        assert_eq!((connections.age, connections.tcp_keepalive), (secs(600), secs(60)));
+        assert_eq!(connections.hard_age, secs(660 + 720 + 60));
+        let http2 = connections.http2;
+        assert_eq!((http2.streams, http2.headers, http2.frame), (100, 8 << 10, 16 << 10));
+        assert_eq!((http2.stream_window, http2.connection_window), (64 << 10, 256 << 10));
+        assert_eq!((http2.pending_resets, http2.error_resets), (20, 256));
+        assert_eq!((http2.keepalive, http2.keepalive_timeout), (secs(30), secs(10)));
+        assert_eq!(http2.send_buffer, 64 << 10);
+        let MessageSizes { request, creation, answer } = limits.sizes;
+        assert_eq!((request, creation, answer), (16 << 10, 64 << 10, 256 << 10));
+        assert_eq!((limits.deadlines.default, limits.deadlines.max), (secs(2), secs(10)));
+        assert_eq!(limits.in_flight, Some(256));
+        let StreamLimits { of_seat, of_spectators, of_instance, spread } = limits.streams;
+        assert_eq!((of_seat, of_spectators, of_instance), (Some(2), Some(64), Some(10_000)));
+        assert_eq!(spread, secs(5));
+    }
+
+    #[test]
+    fn every_limit_can_be_set_and_none_to_what_cannot_be() {
+        let cases = [
+            ("connections", "7", "0"),
+            ("preface", "1s", "0s"),
+            ("first-request", "20s", "soon"),
+            ("write-stall", "1m", "-1s"),
+            ("connection-age", "1h", "0s"),
+            ("tcp-keepalive", "5s", "0s"),
+            ("stream-stall", "1s", "0s"),
+            ("connection-streams", "7", "0"),
+            ("stream-window", "1", "2147483648"),
+            ("connection-window", "2147483647", "0"),
+            ("max-headers", "16384", "1023"),
+            ("max-frame", "16777215", "16383"),
+            ("send-buffer", "4096", "1"),
+            ("pending-resets", "7", "0"),
+            ("error-resets", "7", "0"),
+            ("keepalive", "5s", "0s"),
+            ("keepalive-timeout", "5s", "0s"),
+            ("in-flight", "off", "0"),
+            ("deadline", "1s", "0s"),
+            ("max-deadline", "1h", "0s"),
+            ("max-request", "1024", "1023"),
+            ("max-creation", "1024", "4294967296"),
+            ("max-answer", "1024", "none"),
+            ("seat-streams", "off", "0"),
+            ("spectators", "off", "0"),
+            ("streams", "off", "0"),
+            ("reconnect-spread", "1s", "0s"),
+            ("heartbeat", "1s", "0s"),
+            ("stream-age", "1s", "0s"),
+            ("seat-rate", "off", "1"),
+        ];
+        let defaults = format!("{:?}", settings(&[]).expect("good settings"));
+        for (flag, good, bad) in cases {
+            let set = |value: &str| settings(&[&format!("--{flag}={value}")]);
+            let printed = format!("{:?}", set(good).expect(flag));
+            assert_ne!(printed, defaults, "--{flag} sets nothing");
+            let mistakes = set(bad).expect_err(flag).0;
+            assert_eq!(mistakes.len(), 1, "{mistakes:?}");
+            assert!(mistakes[0].starts_with(&format!("--{flag}: ")), "{mistakes:?}");
+        }
+    }
+}
