@@ -10,6 +10,7 @@ mod connections;
 mod deadlines;
 mod durability;
 mod forks;
+mod fuzz;
 mod info;
 mod instance;
 mod layers;
