@@ -21,6 +21,7 @@ use opentelemetry_sdk::metrics::{PeriodicReader, SdkMeterProvider};
 use prometheus::process_collector::ProcessCollector;
 use prometheus::{Registry, TextEncoder};
 use tracing::field::{Field, Visit};
+use tracing::level_filters::LevelFilter;
 use tracing::subscriber::Interest;
 use tracing::{Event, Metadata, Subscriber};
 use tracing_subscriber::Layer;
@@ -284,7 +285,8 @@ impl Metrics {
         let instruments =
             METRICS.iter().map(|metric| (metric.name, Instrument::new(metric, &meter)));
         let recorder = Recorder { instruments: instruments.collect() };
-        recorder.with_filter(filter_fn(|metadata| metadata.target() == METRIC))
+        let filter = filter_fn(|metadata| metadata.target() == METRIC);
+        recorder.with_filter(filter.with_max_level_hint(LevelFilter::INFO))
     }
 
     /// All metrics in the text format of Prometheus.

@@ -12,6 +12,7 @@ mod durability;
 mod forks;
 mod info;
 mod instance;
+mod keeping;
 mod layers;
 mod logs;
 mod metrics;

@@ -273,15 +273,14 @@ fn words() -> BTreeSet<String> {
         words.extend(catalog.actions.iter().map(|action| action.id.to_owned()));
         words.extend(catalog.outcomes.iter().map(|outcome| outcome.id.to_owned()));
     }
-    let defaults = Cli::parse_from(["parlor"]);
-    let limits = Settings::try_from(&defaults.serve).expect("good settings").limits.counts();
-    words.extend(limits.into_iter().map(|(limit, _)| limit.to_owned()));
     let others = "grpc parlor.v1.MatchService Ok OK redis claim create load commit log ok failed \
         memory shared per-core done repeated conflict stale here elsewhere heard missed match_over \
         left commands announcements ERROR INVALID_ARGUMENT NOT_FOUND PERMISSION_DENIED \
-        FAILED_PRECONDITION OUT_OF_RANGE UNAUTHENTICATED missing invalid scope rate in_flight streams none \
-        everysec always replicated rules handler system";
+        FAILED_PRECONDITION OUT_OF_RANGE UNAUTHENTICATED missing invalid expired scope revoked \
+        none everysec always replicated";
     words.extend(others.split_whitespace().map(str::to_owned));
+    let defaults = Settings::try_from(&Cli::parse_from(["parlor"]).serve).expect("good settings");
+    words.extend(defaults.limits.counts().into_iter().map(|(limit, _)| limit.to_owned()));
     words
 }
 

@@ -12,17 +12,30 @@ ROOT = Path(__file__).resolve().parents[2]
 KUBERNETES = ROOT / "deploy" / "kubernetes"
 OVERLAYS = sorted(path.name for path in (KUBERNETES / "overlays").iterdir())
 KUBECTL = os.environ.get("PARLOR_TEST_KUBECTL", "kubectl")
-# What a cluster learns from others, and the validators do not know.
+# What a cluster learns from others, and the validators do not know: whose it is, what it has to say,
+# and what it may say beside that.
 FOREIGN = {
-    "BackendTLSPolicy",
-    "BackendTrafficPolicy",
-    "Certificate",
-    "EnvoyProxy",
-    "GRPCRoute",
-    "Gateway",
-    "Issuer",
-    "PodMonitor",
-    "PrometheusRule",
+    "BackendTLSPolicy": ("gateway.networking.k8s.io/v1", {"targetRefs", "validation"}, set()),
+    "BackendTrafficPolicy": (
+        "gateway.envoyproxy.io/v1alpha1",
+        {"targetRefs"},
+        {"loadBalancer", "timeout"},
+    ),
+    "Certificate": (
+        "cert-manager.io/v1",
+        {"secretName", "issuerRef"},
+        {"isCA", "commonName", "dnsNames", "usages", "duration", "renewBefore", "privateKey"},
+    ),
+    "EnvoyProxy": ("gateway.envoyproxy.io/v1alpha1", set(), {"backendTLS"}),
+    "GRPCRoute": ("gateway.networking.k8s.io/v1", {"parentRefs", "rules"}, set()),
+    "Gateway": (
+        "gateway.networking.k8s.io/v1",
+        {"gatewayClassName", "listeners"},
+        {"infrastructure"},
+    ),
+    "Issuer": ("cert-manager.io/v1", set(), {"selfSigned", "ca"}),
+    "PodMonitor": ("monitoring.coreos.com/v1", {"selector", "podMetricsEndpoints"}, set()),
+    "PrometheusRule": ("monitoring.coreos.com/v1", {"groups"}, set()),
 }
 
 

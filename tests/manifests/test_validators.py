@@ -44,8 +44,15 @@ def test_manifests_fit_the_schemas_of_kubernetes(
     said = run("kubernetes-validate", "-k", version, "--strict", manifests[overlay.name])
     # Kinds that it does not know it only warns of.
     unknown = set(re.findall(r"find schema for kind (\w+)", said))
-    assert unknown <= rendered.FOREIGN, unknown
+    assert unknown <= set(rendered.FOREIGN), unknown
     assert said.count(" passed for ") + said.count("find schema") == len(overlay.objects)
+
+
+def test_what_the_validators_do_not_know_has_its_form(overlay: Overlay) -> None:
+    for kind, (version, needed, more) in rendered.FOREIGN.items():
+        for thing in overlay.all(kind):
+            assert thing["apiVersion"] == version
+            assert needed <= set(thing["spec"]) <= needed | more, thing["metadata"]["name"]
 
 
 def test_a_mistake_in_a_manifest_is_found(manifests: dict[str, Path], tmp_path: Path) -> None:

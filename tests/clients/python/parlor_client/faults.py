@@ -44,6 +44,19 @@ class Fault:
     # Whether the next one may begin before this one is over.
     overlaps: bool
 
+    @property
+    def target(self) -> str:
+        """What it strikes, which bears one fault at a time."""
+        match self.kind:
+            case Kind.KILL | Kind.PAUSE:
+                return f"server {self.place}"
+            case Kind.CUT_CLIENTS | Kind.PAUSE_CLIENTS:
+                return f"clients of server {self.place}"
+            case Kind.CUT_STORE | Kind.PAUSE_STORE | Kind.MUTE | Kind.DEAFEN | Kind.MUFFLE:
+                return f"Redis as server {self.place} knows it"
+            case _:
+                return "Redis"
+
 
 @dataclass(frozen=True)
 class Struck:
@@ -104,7 +117,7 @@ class Traces:
         )
 
     def waits(self, struck: Struck) -> int:
-        """How many calls waited for its end, or until their callers had enough."""
+        """How many calls waited for its end."""
         return sum(
             server == struck.server and struck.began <= asked < struck.ended <= at
             for server, asked, at in self._waited

@@ -14,8 +14,8 @@ ANSWER_SECS = 5
 # What the service's user may do.
 PERMISSIONS = (
     "resetkeys ~parlor1:* resetchannels &parlor1:* -@all +evalsha +eval +exists +get +set +hget "
-    "+hmget +hset +xadd +xrange +pexpire +publish +subscribe +unsubscribe +hello +ping +config|get "
-    "+role +wait"
+    "+hmget +hset +xadd +xrange +pexpire +pttl +publish +subscribe +unsubscribe +hello +ping "
+    "+config|get +role +wait"
 )
 # Redis 7.0 replays its append-only file as the default user: off, but it may do everything.
 USERS = f"""\

@@ -3,6 +3,7 @@ they are ours too."""
 
 import asyncio
 import re
+from collections import defaultdict
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -34,6 +35,7 @@ class Scene:
         self._fronts = [Proxy(server) for server in servers]
         # Where clients find the servers.
         self.addresses: list[str] = []
+        self._struck: defaultdict[str, asyncio.Lock] = defaultdict(asyncio.Lock)
 
     @asynccontextmanager
     async def opened(self) -> AsyncIterator[None]:
@@ -51,9 +53,10 @@ class Scene:
 
     async def strike(self, fault: Fault) -> Struck:
         """Lets something go wrong until it is right again."""
-        began = now()
-        seen = await getattr(self, f"_{fault.kind.name.lower()}")(fault)
-        return Struck(fault.kind, self.addresses[fault.place], began, now(), seen)
+        async with self._struck[fault.target]:
+            began = now()
+            seen = await getattr(self, f"_{fault.kind.name.lower()}")(fault)
+            return Struck(fault.kind, self.addresses[fault.place], began, now(), seen)
 
     async def _cut_clients(self, fault: Fault) -> None:
         self._fronts[fault.place].cut()
@@ -69,9 +72,6 @@ class OwnScene(Scene):
         super().__init__([])
         self._log = log
         self._cluster: Cluster | None = None
-        # Nothing is killed while it is paused.
-        self._holding = [asyncio.Lock() for _ in range(INSTANCES)]
-        self._holding_redis = asyncio.Lock()
 
     @asynccontextmanager
     async def _serving(self, stores: list[str], durability: str) -> AsyncIterator[None]:
@@ -95,12 +95,10 @@ class OwnScene(Scene):
         return await asyncio.to_thread(self._redis().ask, command)
 
     async def _kill(self, fault: Fault) -> None:
-        async with self._holding[fault.place]:
-            await asyncio.to_thread(self._cluster.kill, fault.place, fault.secs)
+        await asyncio.to_thread(self._cluster.kill, fault.place, fault.secs)
 
     async def _pause(self, fault: Fault) -> None:
-        async with self._holding[fault.place]:
-            await asyncio.to_thread(self._cluster.pause, fault.place, fault.secs)
+        await asyncio.to_thread(self._cluster.pause, fault.place, fault.secs)
 
     async def _hang_up(self, fault: Fault) -> int:
         """Cuts the connections for announcements, and those that take their place."""
@@ -181,21 +179,19 @@ class SingleScene(OwnScene):
 
     async def _stall(self, fault: Fault) -> int:
         """Pauses Redis; tells how much it was asked meanwhile."""
-        async with self._holding_redis:
-            before = sum(back.asked for back in self._backs)
-            self._only.pause()
-            await asyncio.sleep(fault.secs)
-            self._only.go_on()
-            return sum(back.asked for back in self._backs) - before
+        before = sum(back.asked for back in self._backs)
+        self._only.pause()
+        await asyncio.sleep(fault.secs)
+        self._only.go_on()
+        return sum(back.asked for back in self._backs) - before
 
     async def _crash(self, fault: Fault) -> int:
         """Kills Redis and starts it again; tells how many connections were lost."""
-        async with self._holding_redis:
-            lost = sum(len(back.pairs) for back in self._backs)
-            await asyncio.to_thread(self._only.kill)
-            await asyncio.sleep(fault.secs / 2)
-            await asyncio.to_thread(self._only.start_again)
-            return lost
+        lost = sum(len(back.pairs) for back in self._backs)
+        await asyncio.to_thread(self._only.kill)
+        await asyncio.sleep(fault.secs / 2)
+        await asyncio.to_thread(self._only.start_again)
+        return lost
 
 
 class SentinelScene(OwnScene):
@@ -237,10 +233,9 @@ class SentinelScene(OwnScene):
 
     async def _replace_primary(self, *, crash: bool) -> int:
         """Tells how many connections of servers were at the primary that was lost."""
-        async with self._holding_redis:
-            lost = (await self._ask_redis("CLIENT LIST")).count("user=parlor")
-            await asyncio.to_thread(lambda: self._all.fail_over(crash=crash))
-            return lost
+        lost = (await self._ask_redis("CLIENT LIST")).count("user=parlor")
+        await asyncio.to_thread(lambda: self._all.fail_over(crash=crash))
+        return lost
 
 
 async def pause(proxy: Proxy, secs: float) -> int:
