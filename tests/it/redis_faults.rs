@@ -129,7 +129,7 @@ async fn a_server_that_restarts_is_found_again_with_its_matches() {
 #[tokio::test]
 async fn a_server_that_still_loads_its_data_is_waited_for() {
     // It takes its time over every key, but only where there are any.
-    let slow = ["--key-load-delay", "10000", "--loading-process-events-interval-bytes", "1024"];
+    let slow = ["--key-load-delay", "30000", "--loading-process-events-interval-bytes", "1024"];
     let mut server =
         RedisServer::start_with(&|_, _| slow.iter().copied().map(str::to_owned).collect()).await;
     let store = impatient(&server).await;

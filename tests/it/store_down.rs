@@ -11,7 +11,7 @@ use parlor::proto::game_options::Game;
 use parlor::proto::{GetViewRequest, NeonOptions, SubmitActionRequest};
 use parlor::store::{
     Commit, Committed, Entry, Loaded, Log, MatchId, MemoryStore, Position, RedisConfig,
-    Result as StoreResult, Store, StoreInfo, Version, Watch,
+    Result as StoreResult, Store, StoreError, StoreInfo, Version, Watch,
 };
 use tonic::{Code, Request, Status};
 use tonic_types::StatusExt as _;
@@ -284,15 +284,31 @@ async fn look(instance: &Instance, table: &Table) -> Result<parlor::proto::View,
     Ok(answer.into_inner().view.expect("a view"))
 }
 
-/// A store where somebody else is always faster.
-#[derive(Debug, Default)]
-struct Contended {
+/// What becomes of commits.
+#[derive(Debug)]
+enum Fate {
+    /// Somebody else is always faster.
+    TooLate,
+    /// They are made, but the first answer is lost.
+    AnswerLost,
+}
+
+/// A store with a fate.
+#[derive(Debug)]
+struct Fated {
     store: MemoryStore,
+    fate: Fate,
     commits: AtomicUsize,
 }
 
+impl Fated {
+    fn new(fate: Fate) -> Arc<Self> {
+        Arc::new(Self { store: MemoryStore::default(), fate, commits: AtomicUsize::new(0) })
+    }
+}
+
 #[async_trait]
-impl Store for Contended {
+impl Store for Fated {
     async fn claim(&self, key: &str, claim: Bytes, keep: Duration) -> StoreResult<Bytes> {
         self.store.claim(key, claim, keep).await
     }
@@ -316,9 +332,13 @@ impl Store for Contended {
         self.store.load(id, known, request).await
     }
 
-    async fn commit(&self, _: MatchId, _: Commit) -> StoreResult<Committed> {
-        self.commits.fetch_add(1, Ordering::Relaxed);
-        Ok(Committed::Conflict)
+    async fn commit(&self, id: MatchId, commit: Commit) -> StoreResult<Committed> {
+        let before = self.commits.fetch_add(1, Ordering::Relaxed);
+        if matches!(self.fate, Fate::TooLate) {
+            return Ok(Committed::Conflict);
+        }
+        let committed = self.store.commit(id, commit).await?;
+        if before == 0 { Err(StoreError::OutcomeUnknown("lost".to_owned())) } else { Ok(committed) }
     }
 
     async fn log(&self, id: MatchId, after: Version, limit: usize) -> StoreResult<Option<Log>> {
@@ -336,7 +356,7 @@ impl Store for Contended {
 
 #[tokio::test]
 async fn who_is_always_too_slow_is_told_to_try_again_after_some_tries() {
-    let store = Arc::new(Contended::default());
+    let store = Fated::new(Fate::TooLate);
     let instance = Instance::start(store.clone(), &[]);
     let table = Table::create(&instance.client(), Game::Neon(NeonOptions::default()), 2).await;
     let (action, token) = next_action(&table).await;
@@ -344,4 +364,16 @@ async fn who_is_always_too_slow_is_told_to_try_again_after_some_tries() {
     assert_told(&status.expect_err("too slow"), Code::Aborted, "CONTENTION", true);
     let commits = store.commits.load(Ordering::Relaxed);
     assert!((2..=6).contains(&commits), "{commits} tries");
+}
+
+#[tokio::test]
+async fn a_commit_whose_answer_is_lost_is_sent_again_as_the_same() {
+    let store = Fated::new(Fate::AnswerLost);
+    let instance = Instance::start(store.clone(), &[]);
+    let table = Table::create(&instance.client(), Game::Neon(NeonOptions::default()), 2).await;
+    let (action, token) = next_action(&table).await;
+    let answer = instance.raw().await.submit_action(bearer(&action, &token)).await;
+    assert_eq!(answer.expect("it is done").into_inner().version, 2);
+    assert_eq!(store.commits.load(Ordering::Relaxed), 2, "once, and once again");
+    assert_eq!(look(&instance, &table).await.expect("a view").version, 2, "it was done once");
 }
