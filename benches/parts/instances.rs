@@ -22,7 +22,7 @@ const CONNECTIONS: usize = 4;
 
 /// Starts the service.
 pub fn start(redis: &Durable) -> Result<Server, Failure> {
-    Server::parlor(Path::new(env!("CARGO_BIN_EXE_parlor")), &redis.url, "shared", "error")
+    Server::parlor(Path::new(env!("CARGO_BIN_EXE_parlor")), &redis.url, "shared", "error", &[])
 }
 
 /// Where actions go.

@@ -9,6 +9,9 @@ use tonic_types::StatusExt as _;
 /// A service that asks for a longer pause than this is asked again all the same.
 const LONGEST_PUSHBACK: Duration = Duration::from_secs(10);
 
+/// Reasons that pass: by themselves, or at another instance, as where a roll-out is under way.
+const PASSING: &[&str] = &["OUTCOME_UNKNOWN", "CONTENTION", "RATE_LIMITED", "SCHEMA_TOO_NEW"];
+
 /// For how long a client keeps trying.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
@@ -65,10 +68,7 @@ pub(super) fn asked(status: &Status, pause: Duration) -> Duration {
 pub(super) fn is_passing(status: &Status) -> bool {
     let details = status.get_error_details();
     match details.error_info() {
-        Some(info) => {
-            status.code() == Code::Unavailable
-                || matches!(info.reason.as_str(), "OUTCOME_UNKNOWN" | "CONTENTION" | "RATE_LIMITED")
-        }
+        Some(info) => status.code() == Code::Unavailable || PASSING.contains(&info.reason.as_str()),
         None => matches!(
             status.code(),
             Code::Unavailable

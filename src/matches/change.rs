@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use sha2::{Digest as _, Sha256};
 use tokio::time::Instant;
 use tracing::Instrument as _;
 
@@ -13,8 +12,8 @@ use super::uncut::Uncut;
 use super::{Caller, Error, Event, Matches, Record, State};
 use crate::rules::{Game, Viewer};
 use crate::store::{
-    Answered, Commit, Committed, Digest, Loaded, MatchId, Request, Result as StoreResult,
-    StoreError, Version,
+    Answered, Commit, Committed, Loaded, MatchId, Request, Result as StoreResult, StoreError,
+    Version,
 };
 use crate::trace;
 
@@ -133,7 +132,7 @@ impl<G: Game> Matches<G> {
                 snapshot: frame.live.snapshot()?,
                 keep: self.keep(&frame.live.record),
             };
-            self.inner.readers.expect(id, frame.live.position, trace::here());
+            self.inner.readers.expect(id, frame.live.position, trace::origin());
             let committed = self.asked(|| self.inner.store.commit(id, commit.clone())).await;
             let result = committed.as_ref().map_or("failed", named);
             tracing::info!(name: "parlor.commits", target: "metric", result);
@@ -179,7 +178,7 @@ impl<G: Game> Matches<G> {
 
     fn committed(&self, id: MatchId, input: &Input<G>, mut frame: Frame<G>) -> Answer<G> {
         count(input, &frame);
-        frame.heard = Some(Heard { at: Instant::now(), here: true, origin: trace::here() });
+        frame.heard = Some(Heard { at: Instant::now(), here: true, origin: trace::origin() });
         let _announcing = tracing::info_span!(target: "span", "announce").entered();
         let frame = Arc::new(frame);
         self.inner.cache.insert(id, Arc::clone(&frame.live));
@@ -302,12 +301,4 @@ fn named(committed: &Committed) -> &'static str {
         Committed::Forked => "forked",
         Committed::Gone => "gone",
     }
-}
-
-/// Stands for what a request asks.
-pub(super) fn digest_of(asked: &[u8]) -> Digest {
-    let hash = Sha256::digest(asked);
-    let mut digest = [0; 16];
-    digest.copy_from_slice(&hash[..16]);
-    Digest(digest)
 }

@@ -8,10 +8,10 @@ use tracing::{Instrument as _, Span};
 use uuid::Uuid;
 
 use super::chance::bytes;
-use super::change::{Answer, digest_of};
-use super::history::{Frame, decode, encode};
+use super::change::Answer;
+use super::history::Frame;
 use super::uncut::Uncut;
-use super::{Creation, Error, JoinCode, Matches, Player, Visibility};
+use super::{Creation, Error, JoinCode, Matches, Player, Visibility, stored};
 use crate::rules::{BySeat, Entropy, Game, Seat, Seed, Setup};
 use crate::store::{Digest, Entry, MatchId};
 
@@ -84,13 +84,13 @@ impl<G: Game> Matches<G> {
         request: Create<G::Options>,
         setup: Setup<G::Options>,
     ) -> Result<Created<G>, Error> {
-        let digest = digest_of(&encode(&request)?);
+        let digest = stored::digest_of(&request)?;
         let join_code = JoinCode::random(&*self.inner.chance);
-        let claim = encode(&Claim { digest, join_code })?;
+        let claim = stored::write(&Claim { digest, join_code })?;
         let key = format!("{}:{}", request.principal, request.request_id);
         let keep = self.inner.settings.keep_idle;
         let claim = self.asked(|| self.inner.store.claim(&key, claim.clone(), keep)).await?;
-        let claim: Claim = decode(&claim)?;
+        let claim: Claim = stored::read(&claim)?;
         if claim.digest != digest {
             return Err(Error::RequestIdReused);
         }

@@ -4,18 +4,14 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use hmac::{Hmac, KeyInit as _, Mac as _};
-use serde::{Deserialize, Serialize};
 use sha2::Sha256;
 use tokio::time::Instant;
 
 use super::record::Input;
-use super::{Creation, Error, Event, Record};
+use super::{Creation, Error, Event, Record, stored};
 use crate::rules::Game;
 use crate::store::{Digest, Entry, Loaded, Position};
 use crate::trace::Origin;
-
-/// The form in which matches are stored. An older form is read for ever; a newer one is refused.
-pub const SCHEMA: u16 = 1;
 
 /// Where every history begins.
 pub(super) const START: Position = Position { version: 0, digest: Digest([0; 16]) };
@@ -58,13 +54,13 @@ impl<G: Game> Frame<G> {
     /// A new match.
     pub(super) fn create(creation: Creation<G::Options>) -> Result<(Self, Bytes), Error> {
         let creation = Arc::new(creation);
-        let input = encode(&Input::<G>::Create(Arc::clone(&creation)))?;
+        let input = stored::write(&Input::<G>::Create(Arc::clone(&creation)))?;
         Ok((Self::first(creation, &input)?, input))
     }
 
     /// The first step, as the log has it.
     pub(super) fn read_first(entry: &Entry) -> Result<Self, Error> {
-        let Input::Create(creation) = decode::<Input<G>>(&entry.input)? else {
+        let Input::Create(creation) = stored::read::<Input<G>>(&entry.input)? else {
             return Err(Error::Corrupt("the log does not begin with a creation".to_owned()));
         };
         Self::first(creation, &entry.input)?.at(entry)
@@ -87,7 +83,7 @@ impl<G: Game> Frame<G> {
 impl<G: Game> Live<G> {
     /// The step that this input makes, and the input as the log is to have it.
     pub(super) fn next(&self, input: &Input<G>) -> Result<(Frame<G>, Bytes), Error> {
-        let bytes = encode(input)?;
+        let bytes = stored::write(input)?;
         Ok((self.step(input, &bytes)?, bytes))
     }
 
@@ -100,7 +96,7 @@ impl<G: Game> Live<G> {
         if expected != entry.position {
             return Err(Error::Forked);
         }
-        self.step(&decode(&entry.input)?, &entry.input)
+        self.step(&stored::read(&entry.input)?, &entry.input)
     }
 
     fn step(&self, input: &Input<G>, bytes: &[u8]) -> Result<Frame<G>, Error> {
@@ -113,17 +109,12 @@ impl<G: Game> Live<G> {
 
     /// The match as a snapshot.
     pub(super) fn snapshot(&self) -> Result<Bytes, Error> {
-        encode(&Snapshot { schema: SCHEMA, record: &self.record })
+        stored::write(&self.record)
     }
 
     /// The match as the store has it, with its snapshot.
     pub(super) fn read(position: Position, snapshot: &[u8]) -> Result<Self, Error> {
-        let (schema, rest) = postcard::take_from_bytes::<u16>(snapshot)
-            .map_err(|error| Error::Corrupt(error.to_string()))?;
-        if schema > SCHEMA {
-            return Err(Error::SchemaTooNew(schema));
-        }
-        let record: Record<G> = decode(rest)?;
+        let record: Record<G> = stored::read(snapshot)?;
         if record.version != position.version {
             return Err(Error::Corrupt("the snapshot is of another version".to_owned()));
         }
@@ -147,12 +138,6 @@ pub(super) fn loaded<G: Game>(
     }
 }
 
-#[derive(Serialize, Deserialize)]
-struct Snapshot<R> {
-    schema: u16,
-    record: R,
-}
-
 /// The position after `before` that this input leads to.
 fn following(key: &[u8; 32], before: Position, input: &[u8]) -> Position {
     let version = before.version + 1;
@@ -163,13 +148,4 @@ fn following(key: &[u8; 32], before: Position, input: &[u8]) -> Position {
     let mut digest = [0; 16];
     digest.copy_from_slice(&mac.finalize().into_bytes()[..16]);
     Position { version, digest: Digest(digest) }
-}
-
-pub(super) fn encode(value: &impl Serialize) -> Result<Bytes, Error> {
-    let bytes = postcard::to_allocvec(value).map_err(|error| Error::Corrupt(error.to_string()))?;
-    Ok(bytes.into())
-}
-
-pub(super) fn decode<T: serde::de::DeserializeOwned>(bytes: &[u8]) -> Result<T, Error> {
-    postcard::from_bytes(bytes).map_err(|error| Error::Corrupt(error.to_string()))
 }

@@ -3,11 +3,10 @@
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::change::{Answer, digest_of};
+use super::change::Answer;
 use super::create::NewPlayer;
-use super::history::encode;
 use super::record::Input;
-use super::{Error, Event, JoinCode, Matches};
+use super::{Error, Event, JoinCode, Matches, stored};
 use crate::rules::{Game, Seat};
 use crate::store::{MatchId, Request};
 
@@ -46,7 +45,7 @@ impl<G: Game> Matches<G> {
         let request = Request {
             scope: Request::JOIN,
             id: join.request_id,
-            digest: digest_of(&encode(&join)?),
+            digest: stored::digest_of(&join)?,
         };
         let player = join.player.seated(self.inner.clock.unix_millis() / 1000);
         let answer = self
@@ -75,7 +74,7 @@ impl<G: Game> Matches<G> {
         epoch: u32,
         request_id: Uuid,
     ) -> Result<Answer<G>, Error> {
-        let digest = digest_of(&[epoch.to_be_bytes().as_slice(), b"renew"].concat());
+        let digest = stored::digest_of(&(epoch, "renew"))?;
         let request = Request { scope: seat.number(), id: request_id, digest };
         let issued_at = self.inner.clock.unix_millis() / 1000;
         self.change(id, request, Error::RequestIdReused, move |record| {

@@ -11,7 +11,7 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use super::change::{PAGE, forked};
 use super::history::{Frame, Heard, Live};
-use super::{Error, Matches};
+use super::{EndReason, Error, Matches};
 use crate::rules::Game;
 use crate::store::{Hint, MatchId, Position, StoreError, Version, Watch};
 use crate::trace::Origin;
@@ -78,8 +78,8 @@ struct Tail<G: Game> {
     expected: Vec<(Position, Option<Origin>)>,
     /// How often the history turned out to be another one than was read.
     forks: u32,
-    /// Whether the match is no longer there.
-    gone: bool,
+    /// Why nothing more can be read, once it cannot.
+    ended: Option<EndReason>,
 }
 
 /// What a watcher can go on with.
@@ -90,8 +90,8 @@ pub(super) enum Ahead<G: Game> {
     Behind,
     /// Another history than the watcher has seen.
     Forked,
-    /// Nothing any more.
-    Gone,
+    /// Nothing any more, for this reason.
+    Ended(EndReason),
 }
 
 impl<G: Game> Reader<G> {
@@ -123,8 +123,8 @@ impl<G: Game> Reader<G> {
         if tail.forks != forks {
             return Ahead::Forked;
         }
-        if tail.gone {
-            return Ahead::Gone;
+        if let Some(reason) = tail.ended {
+            return Ahead::Ended(reason);
         }
         let missing = tail.latest.position.version.saturating_sub(version);
         let missing = usize::try_from(missing).unwrap_or(usize::MAX);
@@ -190,7 +190,7 @@ impl<G: Game> Matches<G> {
                 frames: VecDeque::new(),
                 expected: Vec::new(),
                 forks: 0,
-                gone: false,
+                ended: None,
             };
             let reader = Arc::new(Reader {
                 tail: Mutex::new(tail),
@@ -247,7 +247,7 @@ impl<G: Game> Matches<G> {
             let (latest, _) = reader.latest();
             let version = latest.position.version;
             let Some(log) = self.asked(|| self.inner.store.log(id, version, PAGE)).await? else {
-                reader.change(|tail| tail.gone = true);
+                reader.change(|tail| tail.ended = Some(EndReason::MatchExpired));
                 return Ok(());
             };
             let mut steps = Vec::with_capacity(log.entries.len());
@@ -288,7 +288,9 @@ impl<G: Game> Matches<G> {
             Err(Error::Store(error)) => return Err(error),
             Err(error) => {
                 tracing::error!(match_id = %id, %error, "a watched match is lost");
-                reader.change(|tail| tail.gone = true);
+                let newer = matches!(error, Error::SchemaTooNew(_));
+                let reason = if newer { EndReason::SchemaTooNew } else { EndReason::MatchExpired };
+                reader.change(|tail| tail.ended = Some(reason));
             }
         }
         Ok(())

@@ -2,10 +2,9 @@
 
 use uuid::Uuid;
 
-use super::change::{Answer, digest_of};
-use super::history::encode;
+use super::change::Answer;
 use super::record::Input;
-use super::{Error, Matches, Record, State};
+use super::{Error, Matches, Record, State, stored};
 use crate::rules::{Game, Seat};
 use crate::store::{MatchId, Request, Version};
 
@@ -32,11 +31,10 @@ impl<G: Game> Matches<G> {
     /// [`Error::NotYourTurn`], [`Error::DecisionClosed`], [`Error::InFuture`],
     /// [`Error::Illegal`], [`Error::ActionIdReused`], [`Error::Contention`], or the store's.
     pub async fn submit(&self, id: MatchId, submit: Submit<G::Action>) -> Result<Answer<G>, Error> {
-        let asked = encode(&(submit.decision, &submit.action))?;
         let request = Request {
             scope: submit.seat.number(),
             id: submit.action_id,
-            digest: digest_of(&asked),
+            digest: stored::digest_of(&(submit.decision, &submit.action))?,
         };
         self.change(id, request, Error::ActionIdReused, move |record| {
             record.check_epoch(submit.seat, submit.epoch)?;

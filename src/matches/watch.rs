@@ -63,6 +63,8 @@ pub enum EndReason {
     MaxAge,
     /// Another has taken its place.
     Superseded,
+    /// The match is now written by a newer version of this service: another instance can read it.
+    SchemaTooNew,
 }
 
 /// Follows a match for one viewer: every version once, in order.
@@ -227,7 +229,7 @@ impl<G: Game> Watcher<G> {
                     Ok(()) | Err(_) => tokio::time::sleep(Duration::from_millis(250)).await,
                 },
                 Ahead::Forked => return Some(self.start_over()),
-                Ahead::Gone => return Some(self.end(EndReason::MatchExpired)),
+                Ahead::Ended(reason) => return Some(self.end(reason)),
             }
             if self.at.as_ref().is_some_and(|at| at.record.state() == State::Over) {
                 return Some(self.end(EndReason::MatchOver));

@@ -77,7 +77,7 @@ async fn viewers_start_over_and_writers_are_told_when_the_store_went_back() {
     let told = follow.next().await.expect("no error").expect("a message");
     let Followed::Snapshot { view, forget } = told else { panic!("it went on: {told:?}") };
     assert!(forget, "what was told before is to be forgotten");
-    assert!(view.version >= 3);
+    assert!(view.version >= 2, "no older than what was restored");
     // From there on it goes on as ever.
     let mut last = view.version;
     while last < 5 {

@@ -11,12 +11,12 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use parlor::games::neon::{Action, Neon, Options};
 use parlor::matches::{
-    Answer, Beginning, Caller, Chance, Clock, Create, Created, EndReason, Error, Join, JoinCode,
-    Joined, Matches, Message, NewPlayer, Settings, State, Submit, Visibility, Watcher,
+    Answer, Beginning, Caller, Create, Created, EndReason, Error, Join, JoinCode, Joined, Matches,
+    Message, NewPlayer, Settings, State, Submit, Visibility, Watcher,
 };
 use parlor::rules::{BySeat, Game as _, Seat, SeatCount, Viewer};
 use parlor::store::{MatchId, Position, Request, Version};
-use rand::{Rng as _, RngExt as _, SeedableRng as _};
+use rand::{RngExt as _, SeedableRng as _};
 use tokio::time::{Instant, sleep};
 use tokio_util::sync::CancellationToken;
 use uuid::Uuid;
@@ -25,6 +25,7 @@ use super::Rng;
 use super::faults::{Weather, percent};
 use super::history::Invoked;
 use super::world::{Line, World};
+use crate::seeded::{SameDay, SeededChance};
 
 /// Instances at a time.
 const INSTANCES: usize = 3;
@@ -65,26 +66,6 @@ pub struct People {
     pub settled: Instant,
 }
 
-/// A clock that starts at the same time in every simulation.
-#[derive(Debug)]
-struct Since(Instant);
-
-impl Clock for Since {
-    fn unix_millis(&self) -> u64 {
-        1_800_000_000_000 + u64::try_from(self.0.elapsed().as_millis()).unwrap()
-    }
-}
-
-/// Randomness of a seed.
-#[derive(Debug)]
-struct Seeded(std::sync::Mutex<Rng>);
-
-impl Chance for Seeded {
-    fn fill(&self, bytes: &mut [u8]) {
-        self.0.lock().unwrap().fill_bytes(bytes);
-    }
-}
-
 fn uuid(chance: &mut Rng) -> Uuid {
     Uuid::from_u128(chance.random())
 }
@@ -118,11 +99,10 @@ impl People {
 
     fn start(&self, chance: &mut Rng) -> Instance {
         let line = Line::new(&self.world);
-        let seeded = Seeded(std::sync::Mutex::new(Rng::seed_from_u64(chance.random())));
         let matches = Matches::new(
             Arc::new(line.clone()),
-            Arc::new(Since(Instant::now())),
-            Arc::new(seeded),
+            Arc::new(SameDay::start()),
+            Arc::new(SeededChance::new(chance.random())),
             self.settings.clone(),
         );
         let instance = Instance { matches, line, gone: CancellationToken::new() };
@@ -487,7 +467,12 @@ impl People {
             *seen = now.or(*seen);
             match end {
                 Some(EndReason::MatchOver) if *over => return true,
-                Some(EndReason::MatchOver | EndReason::MatchExpired | EndReason::Superseded) => {
+                Some(
+                    EndReason::MatchOver
+                    | EndReason::MatchExpired
+                    | EndReason::Superseded
+                    | EndReason::SchemaTooNew,
+                ) => {
                     let mut world = self.world.lock();
                     world.history.violation(format_args!("{viewer:?} is told: {end:?}"));
                     return false;
