@@ -40,7 +40,7 @@ async fn replicated_with(config: RedisConfig) -> RedisStore {
 async fn with_a_replica_all_promises_hold() {
     let server = RedisServer::start().await;
     let _replica = replica_of(&server).await;
-    holds_for(&replicated(&server).await).await;
+    holds_for(&patiently_replicated(&server).await).await;
 }
 
 #[tokio::test]

@@ -5,10 +5,12 @@ use std::sync::Arc;
 use parlor::client::{Followed, reason};
 use parlor::proto::NeonOptions;
 use parlor::proto::game_options::Game;
+use parlor::store::{Store as _, StoreError};
 use redis::AsyncCommands as _;
 
 use crate::instance::{Instance, Table};
 use crate::redis_server::RedisServer;
+use crate::store_contract::{at, change, match_at, request, snapshot};
 
 /// Everything that Redis holds of a match.
 struct Backup(Vec<(String, Vec<u8>)>);
@@ -156,4 +158,19 @@ async fn a_resume_token_of_a_lost_history_starts_over() {
             play_otherwise(&elsewhere).await;
         }
     }
+}
+
+/// A script is not undone where it fails: its first write is the one that can be refused.
+#[tokio::test]
+async fn a_change_that_the_log_refuses_changes_nothing_else() {
+    let redis = RedisServer::start().await;
+    let store = redis.store().await;
+    let id = match_at(&store, 2).await;
+    let log = format!("parlor1:{{{id}}}:l");
+    redis.run::<String>(&["XADD", &log, "3-0", "digest", "other", "input", "other"]).await;
+    let refused = store.commit(id, change(2, request(2))).await;
+    assert!(matches!(refused, Err(StoreError::Corrupt(_))), "{refused:?}");
+    let loaded = store.load(id, None, Some((3, request(2).id))).await.unwrap().unwrap();
+    assert_eq!((loaded.position, loaded.snapshot), (at(2), Some(snapshot(2))));
+    assert_eq!(loaded.answered, None);
 }

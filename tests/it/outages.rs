@@ -19,7 +19,6 @@ use tonic_health::pb::health_client::HealthClient;
 use crate::instance::Table;
 use crate::metrics::get;
 use crate::process::Process;
-use crate::redis_faults::rewrite;
 use crate::redis_server::RedisServer;
 use crate::store_down::{bearer, next_action};
 use crate::within;
@@ -134,7 +133,7 @@ async fn a_store_that_loads_its_data() {
         let key = format!("key:{number}");
         redis::cmd("SET").arg(key).arg("x".repeat(2_048)).exec_async(&mut admin).await.unwrap();
     }
-    rewrite(&redis).await;
+    redis.rewrite().await;
     redis.kill();
     redis.start_again().await;
     scene.callers_are_told().await;

@@ -6,7 +6,6 @@ use std::process::Command;
 use parlor::store::{Committed, Hint, RedisStore, Store};
 
 use crate::eventually;
-use crate::redis_faults::rewrite;
 use crate::redis_server::RedisServer;
 use crate::store_contract::{change, new_match, request};
 
@@ -44,7 +43,7 @@ async fn power_loss(appendfsync: &str) -> Loss {
     let id = new_match(&store).await;
     let mut watch = store.watch(id).await;
     // What was before is on the disk, whatever comes.
-    rewrite(&server).await;
+    server.rewrite().await;
 
     let mut seen = 1;
     let writing = async {

@@ -14,6 +14,7 @@ use redis::Value;
 use tokio::time::Instant;
 use uuid::Uuid;
 
+use crate::durability::calls;
 use crate::eventually;
 use crate::redis_server::RedisServer;
 use crate::store_contract::{
@@ -46,29 +47,6 @@ pub async fn assert_whole(store: &RedisStore, id: MatchId, version: u64) {
     let log = store.log(id, 0, 1_000).await.unwrap().unwrap();
     assert_eq!(log.head, at(version));
     assert_eq!(log.entries, (1..=version).map(entry).collect::<Vec<_>>());
-}
-
-/// Writes the log anew, so that all that is kept is on the disk, whatever comes.
-pub async fn rewrite(server: &RedisServer) {
-    server.run::<String>(&["BGREWRITEAOF"]).await;
-    eventually("the log is rewritten", async || {
-        let info: String = server.run(&["INFO", "persistence"]).await;
-        let is = |line| info.lines().any(|found| found == line);
-        (is("aof_rewrite_in_progress:0") && is("aof_rewrite_scheduled:0")).then_some(())
-    })
-    .await;
-}
-
-/// Makes a dump fail, which the server refuses writes for as soon as it is set to save dumps.
-pub async fn cannot_save(server: &RedisServer) {
-    // A dump cannot take the place of a folder.
-    std::fs::create_dir(server.folder().join("dump.rdb")).unwrap();
-    server.run::<String>(&["BGSAVE"]).await;
-    eventually("the failed dump is noticed", async || {
-        let info: String = server.run(&["INFO", "persistence"]).await;
-        info.contains("rdb_last_bgsave_status:err").then_some(())
-    })
-    .await;
 }
 
 /// So many connections the service's user has.
@@ -129,7 +107,14 @@ async fn a_server_that_restarts_is_found_again_with_its_matches() {
 #[tokio::test]
 async fn a_server_that_still_loads_its_data_is_waited_for() {
     // It takes its time over every key, but only where there are any.
-    let slow = ["--key-load-delay", "10000", "--loading-process-events-interval-bytes", "1024"];
+    let slow = [
+        "--rdbcompression",
+        "no",
+        "--key-load-delay",
+        "30000",
+        "--loading-process-events-interval-bytes",
+        "1024",
+    ];
     let mut server =
         RedisServer::start_with(&|_, _| slow.iter().copied().map(str::to_owned).collect()).await;
     let store = impatient(&server).await;
@@ -137,7 +122,7 @@ async fn a_server_that_still_loads_its_data_is_waited_for() {
     for number in 0..100 {
         store.claim(&format!("key:{number}"), Bytes::from(vec![0; 100]), KEEP).await.unwrap();
     }
-    rewrite(&server).await;
+    server.rewrite().await;
 
     server.kill();
     server.start_again().await;
@@ -389,15 +374,20 @@ async fn a_full_server_keeps_what_it_has_and_takes_no_more() {
 }
 
 #[tokio::test]
-async fn a_server_that_cannot_save_takes_no_changes() {
+async fn a_server_that_cannot_save_takes_no_changes_and_answers_questions() {
     let server = RedisServer::start().await;
     let store = server.store().await;
     let id = new_match(&store).await;
-    cannot_save(&server).await;
+    server.fail_to_save().await;
     server.run::<()>(&["CONFIG", "SET", "save", "3600 1"]).await;
     let refused = store.commit(id, change(1, request(1))).await;
     assert!(matches!(refused, Err(StoreError::ReadOnly(_))), "{refused:?}");
+    // Also when all connections were checked meanwhile, and over new ones.
+    let checked = calls(&server, "hello").await + 9;
+    eventually("all are checked", async || (calls(&server, "hello").await > checked).then_some(()))
+        .await;
     assert_whole(&store, id, 1).await;
+    assert_whole(&server.store().await, id, 1).await;
 }
 
 #[tokio::test]

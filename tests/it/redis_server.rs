@@ -14,6 +14,8 @@ use redis::{AsyncConnectionConfig, Cmd, FromRedisValue, RedisResult};
 use rustix::process::{Pid, Signal, kill_process};
 use tempfile::TempDir;
 
+use crate::eventually;
+
 /// What the service's user may do: everything below is used, and the whole suite runs under it.
 const PERMISSIONS: &str = "resetkeys ~parlor1:* resetchannels &parlor1:* -@all \
     +evalsha +eval +exists +get +set +hget +hmget +hset +xadd +xrange +pexpire +pttl +publish \
@@ -162,6 +164,29 @@ impl RedisServer {
     pub async fn start_again(&mut self) {
         self.process = spawn(&self.folder, &self.words, &self.preload);
         assert!(self.answers().await, "the server does not start again");
+    }
+
+    /// Writes its log anew, so that all that is kept is on the disk, whatever comes.
+    pub async fn rewrite(&self) {
+        self.run::<String>(&["BGREWRITEAOF"]).await;
+        eventually("the log is rewritten", async || {
+            let info: String = self.run(&["INFO", "persistence"]).await;
+            let is = |line| info.lines().any(|found| found == line);
+            (is("aof_rewrite_in_progress:0") && is("aof_rewrite_scheduled:0")).then_some(())
+        })
+        .await;
+    }
+
+    /// Fails to dump its data. As soon as it is set to save dumps, it refuses writes for that.
+    pub async fn fail_to_save(&self) {
+        // A dump cannot take the place of a folder.
+        std::fs::create_dir(self.folder().join("dump.rdb")).expect("a folder");
+        self.run::<String>(&["BGSAVE"]).await;
+        eventually("the failed dump is noticed", async || {
+            let info: String = self.run(&["INFO", "persistence"]).await;
+            info.contains("rdb_last_bgsave_status:err").then_some(())
+        })
+        .await;
     }
 
     /// Stops it in its tracks; what is sent to it waits.

@@ -269,7 +269,7 @@ async fn a_watch_of_what_is_not_there_hears_that(store: &impl Store) {
 }
 
 async fn a_match_ends_unless_it_changes(store: &impl Store) {
-    let short = Duration::from_millis(60);
+    let short = Duration::from_millis(300);
     let (kept, left) = (MatchId(Uuid::new_v4()), MatchId(Uuid::new_v4()));
     for id in [kept, left] {
         assert_eq!(store.create(id, entry(1), snapshot(1), short).await, Ok(true));

@@ -1,7 +1,6 @@
 //! What callers are told when the store fails, and that nothing is lost or half done by it.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -11,7 +10,7 @@ use parlor::proto::game_options::Game;
 use parlor::proto::{GetViewRequest, NeonOptions, SubmitActionRequest};
 use parlor::store::{
     Commit, Committed, Entry, Loaded, Log, MatchId, MemoryStore, Position, RedisConfig,
-    Result as StoreResult, Store, StoreInfo, Version, Watch,
+    Request as StoreRequest, Result as StoreResult, Store, StoreError, StoreInfo, Version, Watch,
 };
 use tonic::{Code, Request, Status};
 use tonic_types::StatusExt as _;
@@ -19,7 +18,6 @@ use uuid::Uuid;
 
 use crate::eventually;
 use crate::instance::{Instance, Table};
-use crate::redis_faults::cannot_save;
 use crate::redis_server::RedisServer;
 
 /// An instance over the server, which waits no longer for it than an instance does by default.
@@ -190,7 +188,7 @@ const REFUSALS: [(Commands, Code, &str, bool, Commands); 7] = [
 #[tokio::test]
 async fn every_refusal_of_the_store_has_its_reason_and_changes_nothing() {
     let redis = RedisServer::start().await;
-    cannot_save(&redis).await;
+    redis.fail_to_save().await;
     let run = async |commands: Commands| {
         for command in commands {
             let _: redis::Value = redis.run(command).await;
@@ -284,15 +282,32 @@ async fn look(instance: &Instance, table: &Table) -> Result<parlor::proto::View,
     Ok(answer.into_inner().view.expect("a view"))
 }
 
-/// A store where somebody else is always faster.
-#[derive(Debug, Default)]
-struct Contended {
+/// What becomes of commits.
+#[derive(Debug)]
+enum Fate {
+    /// Somebody else is always faster.
+    TooLate,
+    /// They are made, but the first answer is lost.
+    AnswerLost,
+}
+
+/// A store with a fate.
+#[derive(Debug)]
+struct Fated {
     store: MemoryStore,
-    commits: AtomicUsize,
+    fate: Fate,
+    /// What was asked to be committed.
+    requests: Mutex<Vec<StoreRequest>>,
+}
+
+impl Fated {
+    fn new(fate: Fate) -> Arc<Self> {
+        Arc::new(Self { store: MemoryStore::default(), fate, requests: Mutex::default() })
+    }
 }
 
 #[async_trait]
-impl Store for Contended {
+impl Store for Fated {
     async fn claim(&self, key: &str, claim: Bytes, keep: Duration) -> StoreResult<Bytes> {
         self.store.claim(key, claim, keep).await
     }
@@ -316,9 +331,17 @@ impl Store for Contended {
         self.store.load(id, known, request).await
     }
 
-    async fn commit(&self, _: MatchId, _: Commit) -> StoreResult<Committed> {
-        self.commits.fetch_add(1, Ordering::Relaxed);
-        Ok(Committed::Conflict)
+    async fn commit(&self, id: MatchId, commit: Commit) -> StoreResult<Committed> {
+        let first = {
+            let mut requests = self.requests.lock().unwrap();
+            requests.push(commit.request);
+            requests.len() == 1
+        };
+        if matches!(self.fate, Fate::TooLate) {
+            return Ok(Committed::Conflict);
+        }
+        let committed = self.store.commit(id, commit).await?;
+        if first { Err(StoreError::OutcomeUnknown("lost".to_owned())) } else { Ok(committed) }
     }
 
     async fn log(&self, id: MatchId, after: Version, limit: usize) -> StoreResult<Option<Log>> {
@@ -336,12 +359,25 @@ impl Store for Contended {
 
 #[tokio::test]
 async fn who_is_always_too_slow_is_told_to_try_again_after_some_tries() {
-    let store = Arc::new(Contended::default());
+    let store = Fated::new(Fate::TooLate);
     let instance = Instance::start(store.clone(), &[]);
     let table = Table::create(&instance.client(), Game::Neon(NeonOptions::default()), 2).await;
     let (action, token) = next_action(&table).await;
     let status = instance.raw().await.submit_action(bearer(&action, &token)).await;
     assert_told(&status.expect_err("too slow"), Code::Aborted, "CONTENTION", true);
-    let commits = store.commits.load(Ordering::Relaxed);
-    assert!((2..=6).contains(&commits), "{commits} tries");
+    let tries = store.requests.lock().unwrap().len();
+    assert!((2..=6).contains(&tries), "{tries} tries");
+}
+
+#[tokio::test]
+async fn a_commit_whose_answer_is_lost_is_sent_again_as_the_same() {
+    let store = Fated::new(Fate::AnswerLost);
+    let instance = Instance::start(store.clone(), &[]);
+    let table = Table::create(&instance.client(), Game::Neon(NeonOptions::default()), 2).await;
+    let (action, token) = next_action(&table).await;
+    let answer = instance.raw().await.submit_action(bearer(&action, &token)).await;
+    assert_eq!(answer.expect("it is done").into_inner().version, 2);
+    let requests = store.requests.lock().unwrap().clone();
+    assert!(requests.len() == 2 && requests[0] == requests[1], "{requests:?}");
+    assert_eq!(look(&instance, &table).await.expect("a view").version, 2, "it was done once");
 }

@@ -250,9 +250,12 @@ impl Connection {
         if greeting.role != "master" && !matches!(self.target, Target::Anyone(_)) {
             return Err(StoreError::Failover(format!("{} is a {}", self.host, greeting.role)));
         }
-        // A server that loads its data greets, but refuses all else.
-        replies::refused(ping)?;
-        Ok(())
+        // A server that loads its data greets, but refuses all else. One that cannot save refuses
+        // this too, and still answers questions.
+        match replies::refused(ping) {
+            Err(error) if !matches!(error, StoreError::ReadOnly(_)) => Err(error),
+            _ => Ok(()),
+        }
     }
 
     /// Sends a command and waits for its answer. Dropping the future does not stop the command, once

@@ -23,7 +23,6 @@ mod people;
 mod world;
 
 use std::collections::{BTreeMap, HashMap};
-use std::env;
 use std::ops::Range;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -42,6 +41,7 @@ use self::faults::Weather;
 use self::history::History;
 use self::people::People;
 use self::world::World;
+use crate::number;
 
 type Rng = rand::rngs::Xoshiro256PlusPlus;
 
@@ -224,11 +224,6 @@ fn fail(seed: u64) -> ! {
         outcome.lines[lines..].join("\n"),
         outcome.violations.join("\n"),
     );
-}
-
-fn number(name: &str) -> Option<u64> {
-    let text = env::var_os(name)?;
-    Some(text.to_str().and_then(|text| text.parse().ok()).expect("a number"))
 }
 
 #[test]
