@@ -6,6 +6,7 @@
 //! cargo bench --bench service -- --quick                         # a first impression
 //! cargo bench --bench service -- --store redis --runtime shared --in-flight 64 --rounds 9
 //! cargo bench --bench service -- --against PATH                  # also another build of parlor
+//! cargo bench --bench service -- --beside metrics,traces-5,traces-100,tls
 //! ```
 //!
 //! So many workers as are in flight each play matches of NeoN, all seats of them, one action after
@@ -16,7 +17,9 @@
 //! - `bare + script`: the same after one script in Redis that compares, appends to a stream, sets as
 //!   many bytes as a snapshot has, and publishes;
 //! - `bare + own script`: the same with the script of the service, which does more;
-//! - the service with the other shape of runtime.
+//! - the service with the other shape of runtime;
+//! - if asked for, the service set otherwise: with metrics; with metrics and traces sent to a
+//!   collector, 5 % or all of them; with TLS.
 //!
 //! They take turns, a slice each, round by round. A ratio is the middle one of all rounds, with the
 //! least and the most behind it: if these lie far apart, something else was running. The processor
@@ -29,27 +32,29 @@
     reason = "figures are rounded anyway"
 )]
 
+mod collector;
 mod load;
+mod variants;
 
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use clap::Parser;
 use hdrhistogram::Histogram;
 use parlor::proto::match_service_client::MatchServiceClient;
-use tokio::runtime::Builder;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::Channel;
 
-use self::load::baseline::Role;
+use self::collector::Collector;
 use self::load::process::{Redis, Server};
 use self::load::ratio::{Ratios, median};
 use self::load::recording::Recording;
+use self::load::setup::{self, Setup, SetupArgs, this_build};
 use self::load::table::{Table, asked};
-use self::load::{Failure, baseline, connect};
+use self::load::{Failure, connect, hour, locked, record};
+use self::variants::Variants;
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -57,78 +62,44 @@ static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 /// Measures `SubmitAction`.
 #[derive(Parser)]
 struct Args {
-    #[command(subcommand)]
-    role: Option<Role>,
-    /// Cargo says this; without it, everything runs only once and briefly.
-    #[arg(long, hide = true)]
-    bench: bool,
-    /// Few and short rounds, and only 1 and 64 in flight.
-    #[arg(long)]
-    quick: bool,
-    /// Where matches are kept.
-    #[arg(long, value_delimiter = ',', default_value = "memory,redis")]
-    store: Vec<String>,
-    /// The shapes of the servers' runtimes.
-    #[arg(long, value_delimiter = ',', default_value = "shared,per-core")]
-    runtime: Vec<String>,
+    #[command(flatten)]
+    setup: SetupArgs,
+    /// What takes turns with the service: `shape`, `bare`, `metrics`, `traces-5`, `traces-100`,
+    /// `tls`.
+    #[arg(long, value_delimiter = ',', default_value = "shape,bare")]
+    beside: Vec<String>,
     /// How many calls are in flight.
     #[arg(long, value_delimiter = ',', default_value = "1,16,64,256")]
     in_flight: Vec<usize>,
-    /// How often each has its turn.
-    #[arg(long, default_value_t = 7)]
-    rounds: usize,
     /// How long a turn is, in seconds.
     #[arg(long, default_value_t = 0.7)]
     seconds: f64,
     /// How many connections carry the calls.
     #[arg(long, default_value_t = 8)]
     connections: usize,
-    /// How many seats the matches have.
-    #[arg(long, default_value_t = 4)]
-    seats: usize,
-    /// What the service logs, to nowhere.
-    #[arg(long, default_value = "info")]
-    log: String,
-    /// Another build of the service, to compare with this one.
-    #[arg(long, value_name = "PATH")]
-    against: Option<PathBuf>,
 }
 
 fn main() -> Result<(), Failure> {
     let mut args = Args::parse();
-    if let Some(Role::Baseline(args)) = &args.role {
-        return baseline::serve(args);
+    if args.setup.quick {
+        (args.setup.rounds, args.seconds, args.in_flight) = (3, 0.3, vec![1, 64]);
     }
-    if args.quick {
-        (args.rounds, args.seconds, args.in_flight) = (3, 0.3, vec![1, 64]);
+    if !args.setup.bench {
+        (args.setup.rounds, args.seconds) = (1, 0.05);
     }
-    if !args.bench {
-        (args.rounds, args.seconds) = (1, 0.05);
-    }
-    // One thread: the servers need the cores.
-    Builder::new_current_thread().enable_all().build()?.block_on(compare(&args))
+    setup::run(&args.setup, async |setup| compare(&args, setup).await)
 }
 
-async fn compare(args: &Args) -> Result<(), Failure> {
-    let redis = Redis::start().await?;
-    let folder = tempfile::tempdir()?;
-    let recorded = folder.path().join("recording");
-    let recording = {
-        let binary = Path::new(env!("CARGO_BIN_EXE_parlor"));
-        let server = Server::parlor(binary, &redis.url, "shared", "error")?;
-        Recording::make(&connect(&server.address, 1).await?[0], &redis, args.seats).await?
-    };
-    recording.write(&recorded)?;
-    println!("{} seats, {}", args.seats, recording.describe());
-    let recording = Arc::new(recording);
-
-    for store in &args.store {
-        for runtime in &args.runtime {
-            let set = Set { args, redis: &redis, recorded: &recorded, recording: &recording };
-            let mut contenders = set.start(store, runtime).await?;
+async fn compare(args: &Args, setup: &Setup) -> Result<(), Failure> {
+    let variants = Variants::new().await?;
+    for store in &args.setup.store {
+        for runtime in &args.setup.runtime {
+            let set = Set { args, setup, variants: &variants, store, runtime };
+            let mut contenders = set.start().await?;
             for in_flight in &args.in_flight {
                 println!("\nstore {store}, runtime {runtime}, {in_flight} in flight");
-                round_robin(&mut contenders, *in_flight, args, &redis).await?;
+                let (redis, collector) = (&setup.redis, &variants.collector);
+                round_robin(&mut contenders, *in_flight, args, redis, collector).await?;
             }
         }
     }
@@ -138,46 +109,66 @@ async fn compare(args: &Args) -> Result<(), Failure> {
 /// What contenders are started with.
 struct Set<'a> {
     args: &'a Args,
-    redis: &'a Redis,
-    recorded: &'a Path,
-    recording: &'a Arc<Recording>,
+    setup: &'a Setup,
+    variants: &'a Variants,
+    store: &'a str,
+    runtime: &'a str,
 }
 
 impl Set<'_> {
     /// The service first, then what it is compared with.
-    async fn start(&self, store: &str, runtime: &str) -> Result<Vec<Contender>, Failure> {
-        let Self { args, redis, recorded, recording } = self;
-        let in_redis = store == "redis";
-        let url = if in_redis { redis.url.as_str() } else { "memory" };
-        let parlor = |binary: &Path| Server::parlor(binary, url, runtime, &args.log);
-        let play = || Work::Play(Arc::default(), args.seats);
-        let mut servers =
-            vec![("parlor", parlor(Path::new(env!("CARGO_BIN_EXE_parlor")))?, play())];
-        let (name, shape) = match runtime {
-            "shared" => ("parlor per-core", "per-core"),
-            _ => ("parlor shared", "shared"),
-        };
-        let binary = Path::new(env!("CARGO_BIN_EXE_parlor"));
-        servers.push((name, Server::parlor(binary, url, shape, &args.log)?, play()));
-        if let Some(other) = &args.against {
-            servers.push(("the other parlor", parlor(other)?, play()));
+    async fn start(&self) -> Result<Vec<Contender>, Failure> {
+        let Self { args, setup, store, runtime, .. } = *self;
+        let ours = setup.parlor(this_build(), store, runtime, &[])?;
+        let mut contenders = vec![self.play("parlor", ours).await?];
+        if let Some(other) = &args.setup.against {
+            let other = setup.parlor(other, store, runtime, &[])?;
+            contenders.push(self.play("the other parlor", other).await?);
         }
-        let scripts: &[(&str, &str)] = if in_redis {
-            &[("bare + script", "lean"), ("bare + own script", "own")]
-        } else {
-            &[("bare", "none")]
-        };
-        for (name, script) in scripts {
-            let url = in_redis.then_some(redis.url.as_str());
-            let server = Server::baseline(recorded, runtime, url, script)?;
-            servers.push((*name, server, Work::Replay(Arc::clone(recording))));
-        }
-        let mut contenders = Vec::new();
-        for (name, server, work) in servers {
-            let channels = connect(&server.address, args.connections).await?;
-            contenders.push(Contender { name, server, channels, work });
+        for beside in &args.beside {
+            match beside.as_str() {
+                "shape" => {
+                    let (name, shape) = match runtime {
+                        "shared" => ("parlor per-core", "per-core"),
+                        _ => ("parlor shared", "shared"),
+                    };
+                    let server = setup.parlor(this_build(), store, shape, &[])?;
+                    contenders.push(self.play(name, server).await?);
+                }
+                "bare" if store == "memory" => contenders.push(self.replay("bare", None).await?),
+                "bare" => {
+                    contenders.push(self.replay("bare + script", Some("lean")).await?);
+                    contenders.push(self.replay("bare + own script", Some("own")).await?);
+                }
+                variant => contenders.push(self.vary(variant).await?),
+            }
         }
         Ok(contenders)
+    }
+
+    /// The service.
+    async fn play(&self, name: &'static str, server: Server) -> Result<Contender, Failure> {
+        let channels = connect(&server.address, self.args.connections).await?;
+        let work = Work::Play(Arc::default(), self.args.setup.seats);
+        Ok(Contender { name, server, channels, work })
+    }
+
+    /// The baseline.
+    async fn replay(&self, name: &'static str, script: Option<&str>) -> Result<Contender, Failure> {
+        let server = self.setup.baseline(self.runtime, script)?;
+        let channels = connect(&server.address, self.args.connections).await?;
+        let work = Work::Replay(Arc::clone(&self.setup.recording));
+        Ok(Contender { name, server, channels, work })
+    }
+
+    /// The service, set otherwise.
+    async fn vary(&self, name: &str) -> Result<Contender, Failure> {
+        let Self { args, setup, variants, store, runtime } = *self;
+        let variant = variants.find(name).ok_or_else(|| format!("--beside: no {name}"))?;
+        let server = setup.parlor(this_build(), store, runtime, &variant.flags)?;
+        let channels = variants.connect(&variant, &server.address, args.connections).await?;
+        let work = Work::Play(Arc::default(), args.setup.seats);
+        Ok(Contender { name: variant.name, server, channels, work })
     }
 }
 
@@ -203,6 +194,8 @@ struct Slice {
     calls_per_second: f64,
     server_micros: f64,
     redis_micros: f64,
+    /// How many spans came to the collector for each call.
+    spans: f64,
 }
 
 /// Lets all take turns, and prints what came of it.
@@ -211,19 +204,21 @@ async fn round_robin(
     in_flight: usize,
     args: &Args,
     redis: &Redis,
+    collector: &Collector,
 ) -> Result<(), Failure> {
     let time = Duration::from_secs_f64(args.seconds);
     let mut results: Vec<(Vec<Slice>, Histogram<u64>)> = Vec::new();
     for contender in contenders.iter_mut() {
         // The first turn is not counted; it also tells how many matches a turn takes.
-        let first = contender.turn(in_flight, time / 2, redis, &new_histogram()?).await?;
+        let first =
+            contender.turn(in_flight, time / 2, redis, collector, &new_histogram()?).await?;
         contender.prepare(in_flight, first.calls_per_second * args.seconds * 1.5).await?;
         results.push((Vec::new(), hour()?));
     }
-    for _ in 0..args.rounds {
+    for _ in 0..args.setup.rounds {
         for (contender, (slices, times)) in contenders.iter_mut().zip(&mut results) {
             let turn = new_histogram()?;
-            let slice = contender.turn(in_flight, time, redis, &turn).await?;
+            let slice = contender.turn(in_flight, time, redis, collector, &turn).await?;
             contender.prepare(in_flight, slice.calls_per_second * args.seconds * 1.2).await?;
             times.add(&*locked(&turn))?;
             slices.push(slice);
@@ -235,8 +230,8 @@ async fn round_robin(
 
 fn print(contenders: &[Contender], results: &[(Vec<Slice>, Histogram<u64>)]) {
     println!(
-        "{:20}{:>10}{:>9}{:>9}{:>12}{:>12}   parlor's share of it",
-        "", "calls/s", "p50 ms", "p99 ms", "server µs", "redis µs"
+        "{:20}{:>10}{:>9}{:>9}{:>12}{:>12}{:>8}   parlor's share of it",
+        "", "calls/s", "p50 ms", "p99 ms", "server µs", "redis µs", "spans"
     );
     let of = |slices: &[Slice], what: fn(&Slice) -> f64| -> Vec<f64> {
         slices.iter().map(what).collect()
@@ -245,13 +240,14 @@ fn print(contenders: &[Contender], results: &[(Vec<Slice>, Histogram<u64>)]) {
     for (contender, (slices, times)) in contenders.iter().zip(results) {
         let millis = |quantile| times.value_at_quantile(quantile) as f64 / 1e6;
         println!(
-            "{:20}{:>10.0}{:>9.2}{:>9.2}{:>12.1}{:>12.1}   {}",
+            "{:20}{:>10.0}{:>9.2}{:>9.2}{:>12.1}{:>12.1}{:>8.2}   {}",
             contender.name,
             median(&rates(slices)),
             millis(0.5),
             millis(0.99),
             median(&of(slices, |slice| slice.server_micros)),
             median(&of(slices, |slice| slice.redis_micros)),
+            median(&of(slices, |slice| slice.spans)),
             Ratios::of(&rates(&results[0].0), &rates(slices)),
         );
     }
@@ -264,10 +260,12 @@ impl Contender {
         in_flight: usize,
         time: Duration,
         redis: &Redis,
+        collector: &Collector,
         times: &Arc<Mutex<Histogram<u64>>>,
     ) -> Result<Slice, Failure> {
         let cpu = || (self.server.process.cpu(), redis.process.cpu());
         let (server_before, redis_before) = cpu();
+        let spans_before = collector.spans();
         let began = Instant::now();
         let mut workers = JoinSet::new();
         for worker in 0..in_flight {
@@ -298,6 +296,7 @@ impl Contender {
             calls_per_second: calls / took,
             server_micros: micros(server_before, server_after),
             redis_micros: micros(redis_before, redis_after),
+            spans: (collector.spans() - spans_before) as f64 / calls,
         })
     }
 
@@ -348,7 +347,7 @@ async fn play(
                 break;
             }
             let answer = client.submit_action(request).await?.into_inner();
-            record(times, began);
+            record(&mut locked(times), began);
             table.take(answer);
         }
     }
@@ -370,25 +369,11 @@ async fn replay(
             break;
         }
         client.submit_action(asked(request.clone(), &bearer)).await?;
-        record(times, began);
+        record(&mut locked(times), began);
     }
     Ok(())
 }
 
 fn new_histogram() -> Result<Arc<Mutex<Histogram<u64>>>, Failure> {
     Ok(Arc::new(Mutex::new(hour()?)))
-}
-
-/// For times up to an hour, in nanoseconds.
-fn hour() -> Result<Histogram<u64>, Failure> {
-    Ok(Histogram::new_with_max(3_600_000_000_000, 3)?)
-}
-
-fn record(times: &Mutex<Histogram<u64>>, began: Instant) {
-    let nanos = u64::try_from(began.elapsed().as_nanos()).unwrap_or(u64::MAX);
-    locked(times).saturating_record(nanos);
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -24,16 +24,14 @@
 
 mod load;
 
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use clap::Parser;
 use hdrhistogram::Histogram;
 use parlor::proto::StreamViewRequest;
 use parlor::proto::match_service_client::MatchServiceClient;
-use tokio::runtime::Builder;
 use tokio::sync::Notify;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
@@ -41,12 +39,12 @@ use tonic::Streaming;
 use tonic::metadata::{Ascii, MetadataValue};
 use tonic::transport::Channel;
 
-use self::load::baseline::Role;
 use self::load::process::{Process, Redis, Server};
 use self::load::ratio::{Ratios, median};
 use self::load::recording::{Recording, stream};
+use self::load::setup::{self, Setup, SetupArgs, this_build};
 use self::load::table::{Table, asked};
-use self::load::{Failure, baseline, connect};
+use self::load::{Failure, connect, hour, locked, record};
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
@@ -57,88 +55,49 @@ const STREAMS: usize = 100;
 /// Measures `StreamView`.
 #[derive(Parser)]
 struct Args {
-    #[command(subcommand)]
-    role: Option<Role>,
-    /// Cargo says this; without it, everything runs only once and briefly.
-    #[arg(long, hide = true)]
-    bench: bool,
-    /// Few rounds, and a tenth of the idle streams.
-    #[arg(long)]
-    quick: bool,
+    #[command(flatten)]
+    setup: SetupArgs,
     /// What is measured.
     #[arg(long, value_delimiter = ',', default_value = "told,idle")]
     part: Vec<String>,
-    /// Where matches are kept.
-    #[arg(long, value_delimiter = ',', default_value = "memory,redis")]
-    store: Vec<String>,
-    /// The shapes of the servers' runtimes.
-    #[arg(long, value_delimiter = ',', default_value = "shared,per-core")]
-    runtime: Vec<String>,
     /// How many watch the match.
     #[arg(long, value_delimiter = ',', default_value = "1,100,1000")]
     viewers: Vec<usize>,
     /// How many actions may be under way that not all were told of.
     #[arg(long, value_delimiter = ',', default_value = "1,8")]
     ahead: Vec<usize>,
-    /// How often each has its turn, a match each.
-    #[arg(long, default_value_t = 7)]
-    rounds: usize,
     /// How many streams are idle.
     #[arg(long, default_value_t = 5_000)]
     idle_streams: usize,
     /// On how many matches.
     #[arg(long, default_value_t = 1_000)]
     idle_matches: usize,
-    /// How many seats the matches have.
-    #[arg(long, default_value_t = 4)]
-    seats: usize,
-    /// What the service logs, to nowhere.
-    #[arg(long, default_value = "info")]
-    log: String,
-    /// Another build of the service, to compare with this one.
-    #[arg(long, value_name = "PATH")]
-    against: Option<PathBuf>,
 }
 
 fn main() -> Result<(), Failure> {
     let mut args = Args::parse();
-    if let Some(Role::Baseline(args)) = &args.role {
-        return baseline::serve(args);
+    if args.setup.quick || !args.setup.bench {
+        (args.setup.rounds, args.idle_streams, args.idle_matches) = (2, 500, 100);
     }
-    if args.quick || !args.bench {
-        (args.rounds, args.idle_streams, args.idle_matches) = (2, 500, 100);
-    }
-    // One thread: the servers need the cores.
-    Builder::new_current_thread().enable_all().build()?.block_on(measure(&args))
+    setup::run(&args.setup, async |setup| measure(&args, setup).await)
 }
 
-async fn measure(args: &Args) -> Result<(), Failure> {
-    let redis = Redis::start().await?;
-    let folder = tempfile::tempdir()?;
-    let recorded = folder.path().join("recording");
-    let binary = Path::new(env!("CARGO_BIN_EXE_parlor"));
-    let recording = {
-        let server = Server::parlor(binary, &redis.url, "shared", "error")?;
-        Recording::make(&connect(&server.address, 1).await?[0], &redis, args.seats).await?
-    };
-    recording.write(&recorded)?;
-    println!("{} seats, {}", args.seats, recording.describe());
-    let recording = Arc::new(recording);
-
+async fn measure(args: &Args, setup: &Setup) -> Result<(), Failure> {
     for part in &args.part {
-        for store in &args.store {
-            for runtime in &args.runtime {
-                let url = if store == "redis" { redis.url.as_str() } else { "memory" };
-                let parlor = |binary: &Path| Server::parlor(binary, url, runtime, &args.log);
-                let mut contenders = vec![Contender::new("parlor", parlor(binary)?, None)];
-                if let Some(other) = &args.against {
-                    contenders.push(Contender::new("the other parlor", parlor(other)?, None));
+        for store in &args.setup.store {
+            for runtime in &args.setup.runtime {
+                let ours = setup.parlor(this_build(), store, runtime, &[])?;
+                let mut contenders = vec![Contender::new("parlor", ours, None)];
+                if let Some(other) = &args.setup.against {
+                    let other = setup.parlor(other, store, runtime, &[])?;
+                    contenders.push(Contender::new("the other parlor", other, None));
                 }
-                let bare = Server::baseline(&recorded, runtime, None, "none")?;
-                contenders.push(Contender::new("bare", bare, Some(Arc::clone(&recording))));
+                let bare = setup.baseline(runtime, None)?;
+                let recording = Some(Arc::clone(&setup.recording));
+                contenders.push(Contender::new("bare", bare, recording));
                 if part == "idle" {
                     println!("\nidle, store {store}, runtime {runtime}");
-                    idle(&contenders, args, &redis).await?;
+                    idle(&contenders, args, &setup.redis).await?;
                     continue;
                 }
                 for (viewers, ahead) in
@@ -177,11 +136,7 @@ struct Times {
 
 impl Times {
     fn new() -> Result<Self, Failure> {
-        let hour = 3_600_000_000_000;
-        Ok(Self {
-            answers: Histogram::new_with_max(hour, 3)?,
-            updates: Histogram::new_with_max(hour, 3)?,
-        })
+        Ok(Self { answers: hour()?, updates: hour()? })
     }
 }
 
@@ -197,15 +152,15 @@ async fn told(
         results.push((Vec::new(), Arc::new(Mutex::new(Times::new()?))));
         // The first turn is not counted.
         let times = Arc::new(Mutex::new(Times::new()?));
-        contender.turn(viewers, ahead, args.seats, &times).await?;
+        contender.turn(viewers, ahead, args.setup.seats, &times).await?;
     }
     // With few viewers a match is soon over.
     let matches = 300_usize.div_ceil(viewers).min(20);
-    for _ in 0..args.rounds {
+    for _ in 0..args.setup.rounds {
         for (contender, (turns, times)) in contenders.iter().zip(&mut results) {
             let mut of_matches = Vec::new();
             for _ in 0..matches {
-                of_matches.push(contender.turn(viewers, ahead, args.seats, times).await?);
+                of_matches.push(contender.turn(viewers, ahead, args.setup.seats, times).await?);
             }
             let mean = |what: fn(&Turn) -> f64| {
                 of_matches.iter().map(what).sum::<f64>() / of_matches.len() as f64
@@ -320,7 +275,7 @@ async fn watch(
         // What comes after the last action's update is the end.
         let Some(sent) = locked(&progress.sent).get(seen).copied() else { return };
         seen += 1;
-        locked(&times).updates.saturating_record(nanos_since(sent));
+        record(&mut locked(&times).updates, sent);
         progress.updates.fetch_add(1, Ordering::Relaxed);
         progress.more.notify_one();
     }
@@ -341,7 +296,7 @@ impl Act<'_> {
         while let Some(request) = table.next() {
             let sent = self.begin(actions).await;
             let answer = self.client.submit_action(request).await?.into_inner();
-            locked(self.times).answers.saturating_record(nanos_since(sent));
+            record(&mut locked(self.times).answers, sent);
             table.take(answer);
             actions += 1;
         }
@@ -353,7 +308,7 @@ impl Act<'_> {
         for (actions, request) in recording.requests.iter().enumerate() {
             let sent = self.begin(actions).await;
             self.client.submit_action(asked(request.clone(), &bearer)).await?;
-            locked(self.times).answers.saturating_record(nanos_since(sent));
+            record(&mut locked(self.times).answers, sent);
         }
         Ok(recording.requests.len())
     }
@@ -382,7 +337,7 @@ async fn idle(contenders: &[Contender], args: &Args, redis: &Redis) -> Result<()
         if contender.replay.is_none() {
             ids.clear();
             for _ in 0..args.idle_matches {
-                ids.push(Table::open(&mut client, args.seats).await?.match_id);
+                ids.push(Table::open(&mut client, args.setup.seats).await?.match_id);
             }
         }
         let redis_before = redis.connections().await?;
@@ -405,7 +360,7 @@ async fn idle(contenders: &[Contender], args: &Args, redis: &Redis) -> Result<()
         let redis_open = redis.connections().await?;
         let cpu = process.cpu();
         let began = Instant::now();
-        tokio::time::sleep(Duration::from_secs(if args.quick { 1 } else { 8 })).await;
+        tokio::time::sleep(Duration::from_secs(if args.setup.quick { 1 } else { 8 })).await;
         let share = process.cpu().saturating_sub(cpu).as_secs_f64() / began.elapsed().as_secs_f64();
         let kib = |from: u64, to: u64, count: usize| {
             to.saturating_sub(from) as f64 / 1024.0 / count as f64
@@ -435,12 +390,4 @@ fn resident(process: &Process) -> u64 {
 /// Lets a server finish what it does in the background.
 async fn settle() {
     tokio::time::sleep(Duration::from_millis(500)).await;
-}
-
-fn nanos_since(instant: Instant) -> u64 {
-    u64::try_from(instant.elapsed().as_nanos()).unwrap_or(u64::MAX)
-}
-
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -40,25 +40,28 @@ impl Admin {
         self.address
     }
 
-    /// Serves until the process ends; not ready any more once it was told to stop.
-    pub async fn serve(self, scraper: Scraper, info: Info, stop: CancellationToken) {
+    /// Serves until the process ends, what runs here if there is something to say of it; not ready
+    /// any more once the process was told to stop.
+    pub async fn serve(self, scraper: Scraper, info: Option<Info>, stop: CancellationToken) {
         let metrics = move || {
             let text = scraper.text();
             async { ([(header::CONTENT_TYPE, "text/plain; version=0.0.4")], text) }
-        };
-        let info = move || {
-            let page = info.page().to_string();
-            async { ([(header::CONTENT_TYPE, "application/json")], page) }
         };
         let ready = move || {
             let stopping = stop.is_cancelled();
             async move { if stopping { (StatusCode::SERVICE_UNAVAILABLE, "stopping\n") } else { OK } }
         };
-        let routes = Router::new()
+        let mut routes = Router::new()
             .route("/metrics", get(metrics))
-            .route("/info", get(info))
             .route("/livez", get(|| async { OK }))
             .route("/readyz", get(ready));
+        if let Some(info) = info {
+            let page = move || {
+                let page = info.page().to_string();
+                async { ([(header::CONTENT_TYPE, "application/json")], page) }
+            };
+            routes = routes.route("/info", get(page));
+        }
         if let Err(error) = axum::serve(self.listener, routes).await {
             tracing::error!(%error, "the port for operators serves no more");
         }

@@ -17,7 +17,7 @@
 //!   of telemetry is [`trace`].
 //!
 //! Beside them stand [`client`], which knows the messages ([`proto`]) and nothing of the server, and
-//! the commands that use it, [`play`] and [`verify`], through [`mod@dial`]; and [`simulate`], which knows only the games.
+//! the commands that use it, [`play`], [`probe`] and [`verify`], through [`mod@dial`]; and [`simulate`], which knows only the games.
 //!
 //! # What holds
 //!
@@ -50,6 +50,7 @@ pub mod info;
 pub mod matches;
 pub mod options;
 pub mod play;
+pub mod probe;
 pub mod proto;
 pub mod rules;
 pub mod simulate;

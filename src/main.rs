@@ -23,6 +23,7 @@ fn main() -> ExitCode {
     match cli.command {
         None => serve(&cli.serve),
         Some(Command::Play(args)) => call(parlor::play::play(args)),
+        Some(Command::Probe(args)) => call(parlor::probe::probe(args)),
         Some(Command::Verify(args)) => call(parlor::verify::verify(args)),
         Some(Command::Simulate(args)) => simulate(&args),
     }
@@ -92,7 +93,8 @@ fn run(settings: Settings) -> Result<(), Failure> {
     runtime.spawn(measure_lag());
     let stop = app.stopper();
     if let Some(admin) = admin {
-        runtime.spawn(admin.serve(telemetry.scraper(), app.info().clone(), stop.clone()));
+        let info = Some(app.info().clone());
+        runtime.spawn(admin.serve(telemetry.scraper(), info, stop.clone()));
     }
     runtime.spawn(async move {
         told_to_stop.await;

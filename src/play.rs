@@ -2,6 +2,7 @@
 
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -15,52 +16,94 @@ use uuid::Uuid;
 
 use crate::cli::PlayArgs;
 use crate::client::{AtMatch, Client, Followed, reason};
-use crate::config::Mistakes;
+use crate::config::{Mistakes, text_or_file};
 use crate::dial::dial;
 use crate::games::wire::Wire as _;
 use crate::games::{AnyGame, AnyOptions, IDS, Registered, WithGame, with_game};
 use crate::options;
 use crate::proto::{
-    CreateMatchRequest, GameAction, JoinMatchRequest, MatchState, NewSeat, SeatKind, SeatToken,
-    SubmitActionResponse, Update, View, Visibility,
+    CreateMatchRequest, GameAction, GameOptions, JoinMatchRequest, MatchState, NewSeat, Outcome,
+    SeatKind, SeatToken, SubmitActionResponse, Update, View, Visibility,
 };
 
 /// What ends a play too soon.
-type Failure = Box<dyn std::error::Error + Send + Sync>;
+pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
 
 /// Plays as the command line says, and writes what happens.
 ///
 /// # Errors
 /// The server's, and those of the file that is written to.
 pub async fn play(args: PlayArgs) -> Result<(), Failure> {
-    let mut client = dial(&args.at)?;
-    if let Some(key) = &args.api_key {
-        client = client.with_api_key(key)?;
-    }
+    let client = with_key(dial(&args.at)?, args.api_key.as_deref())?;
     let log = Log::new(args.record.as_deref())?;
-    let (match_id, seats) = match &args.join {
+    let table = match &args.join {
         Some(code) => join(&client, code, &args.name).await?,
         None => create(&client, &args).await?,
     };
-    say(&format!("match {match_id}"));
-
-    let mut players = JoinSet::new();
-    for SeatToken { seat, token } in &seats {
-        let at = client.at(&match_id, Some(token))?;
-        players.spawn(Player { at, seat: *seat, log: log.clone() }.play());
-    }
-    while let Some(played) = players.join_next().await {
-        played??;
-    }
-    let token = seats.first().map(|seat| seat.token.as_str());
-    let over = client.at(&match_id, token)?.get_match().await?;
-    if let Some(outcome) = over.outcome {
-        say(&format!(
+    log.say(&format!("match {}", table.match_id));
+    if let Some(outcome) = table.play_out(&client, &log).await? {
+        log.say(&format!(
             "over: {:?} won ({}), scores {:?}",
             outcome.winners, outcome.reason, outcome.scores
         ));
     }
     Ok(())
+}
+
+/// The client with this API key, if there is one, which may be in a file.
+///
+/// # Errors
+/// The file's, and of what cannot be sent.
+pub(crate) fn with_key(client: Client, key: Option<&str>) -> Result<Client, Failure> {
+    let Some(key) = key else { return Ok(client) };
+    Ok(client.with_api_key(&text_or_file(key)?)?)
+}
+
+/// A match, and the seats of it that are played here.
+pub(crate) struct Table {
+    match_id: String,
+    seats: Vec<SeatToken>,
+}
+
+impl Table {
+    /// Takes all seats of a new match.
+    pub(crate) async fn create(
+        client: &Client,
+        options: GameOptions,
+        seats: u8,
+        name: &str,
+    ) -> Result<Self, Failure> {
+        let seat =
+            NewSeat { kind: SeatKind::Taken.into(), name: name.to_owned(), ..NewSeat::default() };
+        let created = client
+            .create_match(CreateMatchRequest {
+                request_id: String::new(),
+                options: Some(options),
+                seats: vec![seat; seats.into()],
+                visibility: Visibility::Public.into(),
+            })
+            .await?;
+        let match_id = created.r#match.unwrap_or_default().match_id;
+        Ok(Self { match_id, seats: created.seat_tokens })
+    }
+
+    /// Plays until the match is over, and gives its outcome.
+    pub(crate) async fn play_out(
+        &self,
+        client: &Client,
+        log: &Log,
+    ) -> Result<Option<Outcome>, Failure> {
+        let mut players = JoinSet::new();
+        for SeatToken { seat, token } in &self.seats {
+            let at = client.at(&self.match_id, Some(token))?;
+            players.spawn(Player { at, seat: *seat, log: log.clone() }.play());
+        }
+        while let Some(played) = players.join_next().await {
+            played??;
+        }
+        let token = self.seats.first().map(|seat| seat.token.as_str());
+        Ok(client.at(&self.match_id, token)?.get_match().await?.outcome)
+    }
 }
 
 /// Reads the options of a game that is known by its id; with the fewest seats that it allows.
@@ -77,28 +120,15 @@ impl WithGame for ReadOptions<'_> {
     }
 }
 
-async fn create(client: &Client, args: &PlayArgs) -> Result<(String, Vec<SeatToken>), Failure> {
+async fn create(client: &Client, args: &PlayArgs) -> Result<Table, Failure> {
     let read = with_game(&args.game, ReadOptions(&args.options));
     let known = || format!("no game `{}`: there is {}", args.game, IDS.join(", "));
     let (options, fewest) = read.ok_or_else(known)??;
-    let seat =
-        NewSeat { kind: SeatKind::Taken.into(), name: args.name.clone(), ..NewSeat::default() };
-    let created = client
-        .create_match(CreateMatchRequest {
-            request_id: String::new(),
-            options: Some(AnyGame::write_options(&options)),
-            seats: vec![seat; args.seats.unwrap_or(fewest).into()],
-            visibility: Visibility::Public.into(),
-        })
-        .await?;
-    Ok((created.r#match.unwrap_or_default().match_id, created.seat_tokens))
+    let seats = args.seats.unwrap_or(fewest);
+    Table::create(client, AnyGame::write_options(&options), seats, &args.name).await
 }
 
-async fn join(
-    client: &Client,
-    code: &str,
-    name: &str,
-) -> Result<(String, Vec<SeatToken>), Failure> {
+async fn join(client: &Client, code: &str, name: &str) -> Result<Table, Failure> {
     let request = JoinMatchRequest {
         join_code: code.to_owned(),
         name: name.to_owned(),
@@ -106,7 +136,8 @@ async fn join(
         ..JoinMatchRequest::default()
     };
     let joined = client.join_match(request).await?;
-    Ok((joined.r#match.unwrap_or_default().match_id, joined.seat_token.into_iter().collect()))
+    let match_id = joined.r#match.unwrap_or_default().match_id;
+    Ok(Table { match_id, seats: joined.seat_token.into_iter().collect() })
 }
 
 /// A player at one seat.
@@ -140,7 +171,8 @@ impl Player {
         let answer = self.at.act_as(action_id, action.clone(), Some(decision)).await;
         let line = match &answer {
             Ok(answer) => {
-                say(&format!("{:>5}: seat {} {}", answer.version, self.seat, told(action)));
+                let line = format!("{:>5}: seat {} {}", answer.version, self.seat, told(action));
+                self.log.say(&line);
                 let SubmitActionResponse { version, replayed, .. } = *answer;
                 Line::Acted { action_id, version, replayed, answer: hexed(answer) }
             }
@@ -150,17 +182,13 @@ impl Player {
         };
         self.log.record(self.seat, &line);
         match answer {
-            // An answer to what it saw before the stream caught up: the next update brings more.
-            Err(status) if status.code() == Code::Aborted => Ok(()),
+            // An answer to what it saw before the stream caught up, or to what the store has lost
+            // since: what the stream brings next is newer.
+            Err(status) if matches!(status.code(), Code::Aborted | Code::OutOfRange) => Ok(()),
             Err(status) => Err(status.into()),
             Ok(_) => Ok(()),
         }
     }
-}
-
-#[expect(clippy::print_stdout, reason = "this is what the command is for")]
-fn say(line: &str) {
-    println!("{line}");
 }
 
 /// An action as the rules print it.
@@ -215,16 +243,25 @@ impl From<&Followed> for Line {
     }
 }
 
-/// Where players write what happens.
-#[derive(Clone)]
-struct Log {
+/// Where players tell and write what happens; made by default, nowhere.
+#[derive(Clone, Default)]
+pub(crate) struct Log {
+    told: bool,
     file: Option<Arc<Mutex<BufWriter<File>>>>,
 }
 
 impl Log {
-    fn new(path: Option<&std::path::Path>) -> io::Result<Self> {
+    /// Tells what happens on standard output, and writes all of it to this file.
+    fn new(path: Option<&Path>) -> io::Result<Self> {
         let file = path.map(File::create).transpose()?;
-        Ok(Self { file: file.map(|file| Arc::new(Mutex::new(BufWriter::new(file)))) })
+        Ok(Self { told: true, file: file.map(|file| Arc::new(Mutex::new(BufWriter::new(file)))) })
+    }
+
+    #[expect(clippy::print_stdout, reason = "this is what the command is for")]
+    fn say(&self, line: &str) {
+        if self.told {
+            println!("{line}");
+        }
     }
 
     fn record(&self, seat: u32, line: &Line) {

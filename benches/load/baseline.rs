@@ -265,9 +265,9 @@ impl Commits {
             }
             let digest = [b'd'; 16];
             let request = format!("0:{}", uuid::Uuid::new_v4().simple());
-            command.arg(4).arg(key('s')).arg(key('l')).arg(key('d')).arg(key('w'));
+            command.arg(3).arg(key('s')).arg(key('l')).arg(key('d'));
             command.arg(request).arg(&digest).arg(base).arg(&digest).arg(next).arg(&digest);
-            command.arg(&self.input).arg(&self.snapshot).arg("86400000");
+            command.arg(&self.input).arg(&self.snapshot).arg("86400000").arg(key('w')).arg("");
         } else {
             command.arg(3).arg(key('s')).arg(key('l')).arg(key('w'));
             command.arg(base).arg(next).arg(&self.input).arg(&self.snapshot);

@@ -13,7 +13,7 @@ use tempfile::TempDir;
 use super::Failure;
 
 /// A process that ends with this.
-pub struct Process(Child);
+pub struct Process(pub Child);
 
 impl Drop for Process {
     fn drop(&mut self) {
@@ -74,13 +74,20 @@ impl Server {
         Ok(Self { process, address, _output: output })
     }
 
-    /// Starts the service.
-    pub fn parlor(binary: &Path, store: &str, runtime: &str, log: &str) -> Result<Self, Failure> {
+    /// Starts the service, with more flags.
+    pub fn parlor(
+        binary: &Path,
+        store: &str,
+        runtime: &str,
+        log: &str,
+        flags: &[String],
+    ) -> Result<Self, Failure> {
         let keys = format!("bench:{}", "5e".repeat(32));
         Self::start(
             Command::new(binary)
                 .args(["--listen=127.0.0.1:0", "--store", store, "--runtime", runtime])
                 .args(["--log", log, "--token-keys", &keys])
+                .args(flags)
                 // Not as flags: another build may not have them.
                 .envs(UNLIMITED)
                 .stderr(Stdio::null()),

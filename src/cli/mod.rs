@@ -6,7 +6,9 @@
 mod limits;
 mod serve;
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
 
@@ -38,6 +40,11 @@ pub enum Command {
     /// It plays every seat of a new match, or with `--join` one seat of a match that someone else
     /// created: something to see the service work with, and an opponent while a frontend is built.
     Play(PlayArgs),
+    /// Play a small match at a server again and again, and measure how that goes
+    ///
+    /// It is for whoever operates the service: where few people play, its matches tell whether they
+    /// could. A match of NeoN for two is played by the client that every Rust program can use.
+    Probe(ProbeArgs),
     /// Recompute the deals of a finished match from the secret that it revealed
     ///
     /// It asks the server for the match and for all that the token's seat was shown, checks the
@@ -86,10 +93,6 @@ pub struct VerifyArgs {
     #[arg(value_name = "MATCH")]
     pub match_id: String,
 
-    /// Which server
-    #[command(flatten)]
-    pub at: ServerArgs,
-
     /// A token of the match: with a seat's, what that seat was dealt is verified too
     #[arg(long, env = "PARLOR_TOKEN", value_name = "TOKEN", hide_env_values = true)]
     pub token: Option<String>,
@@ -98,15 +101,15 @@ pub struct VerifyArgs {
     /// it; otherwise the server's word is taken for it
     #[arg(long, value_name = "HEX")]
     pub commitment: Option<String>,
+
+    /// Which server
+    #[command(flatten)]
+    pub at: ServerArgs,
 }
 
 /// How to play.
 #[derive(Args, Clone, Debug)]
 pub struct PlayArgs {
-    /// Which server
-    #[command(flatten)]
-    pub at: ServerArgs,
-
     /// The game, by its id in the catalog
     #[arg(long, value_name = "GAME", default_value = "neon", conflicts_with = "join")]
     pub game: String,
@@ -127,7 +130,7 @@ pub struct PlayArgs {
     #[arg(long, value_name = "NAME", default_value = "random player")]
     pub name: String,
 
-    /// An API key, where the server asks for one to create matches
+    /// An API key, where the server asks for one to create matches; `@FILE` reads it from a file
     #[arg(long, env = "PARLOR_API_KEY", value_name = "KEY", hide_env_values = true)]
     pub api_key: Option<String>,
 
@@ -135,6 +138,45 @@ pub struct PlayArgs {
     /// messages as hexadecimal Protobuf
     #[arg(long, value_name = "FILE")]
     pub record: Option<PathBuf>,
+
+    /// Which server
+    #[command(flatten)]
+    pub at: ServerArgs,
+}
+
+/// How to probe.
+#[derive(Args, Clone, Debug)]
+pub struct ProbeArgs {
+    /// Which server
+    #[command(flatten)]
+    pub at: ServerArgs,
+
+    /// An API key, where the server asks for one to create matches; `@FILE` reads it from a file
+    #[arg(long, env = "PARLOR_API_KEY", value_name = "KEY", hide_env_values = true)]
+    pub api_key: Option<String>,
+
+    /// How often a match begins; one that is not over when the next is due is given up
+    #[arg(
+        long,
+        env = "PARLOR_EVERY",
+        value_name = "TIME",
+        default_value = "30s",
+        value_parser = period
+    )]
+    pub every: Duration,
+
+    /// Address and port where `/metrics` tells how the matches went, and `/livez` and `/readyz`
+    /// answer, over HTTP; left out, only what is printed tells
+    #[arg(long, env = "PARLOR_ADMIN_LISTEN", value_name = "ADDR")]
+    pub admin_listen: Option<SocketAddr>,
+}
+
+/// A time that something is done again after.
+fn period(text: &str) -> Result<Duration, String> {
+    match humantime::parse_duration(text).map_err(|error| error.to_string())? {
+        Duration::ZERO => Err("longer than nothing".to_owned()),
+        period => Ok(period),
+    }
 }
 
 /// What to simulate.

@@ -115,6 +115,16 @@ pub struct Mistakes(pub Vec<String>);
 /// The longest time that a setting may name: longer ones are mistakes, and cannot be reckoned with.
 const LONGEST: Duration = Duration::from_secs(10 * 365 * 24 * 60 * 60);
 
+/// What a setting says, or the file `FILE` where it says `@FILE`.
+///
+/// # Errors
+/// The file's.
+pub fn text_or_file(text: &str) -> Result<String, String> {
+    let Some(path) = text.strip_prefix('@') else { return Ok(text.to_owned()) };
+    let read = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"))?;
+    Ok(read.trim_end().to_owned())
+}
+
 /// Reads settings and notes what is wrong with them.
 #[derive(Default)]
 struct Reader {
@@ -129,9 +139,7 @@ impl Reader {
     /// What may be secret can stand in a file, so that neither the command line nor the environment
     /// shows it.
     fn text(&mut self, flag: &str, text: &str) -> Option<String> {
-        let Some(path) = text.strip_prefix('@') else { return Some(text.to_owned()) };
-        let read = std::fs::read_to_string(path).map_err(|error| format!("{path}: {error}"));
-        Some(self.note(flag, read)?.trim_end().to_owned())
+        self.note(flag, text_or_file(text))
     }
 
     fn secret<T: FromStr<Err: fmt::Display>>(&mut self, flag: &str, text: &str) -> Option<T> {

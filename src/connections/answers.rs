@@ -5,6 +5,9 @@
 //! whoever makes it can notice how long that takes. What can is the task that sends it: each has one
 //! of its own, and ending it resets the stream and frees all that it held. Other streams of the
 //! connection, which may belong to other players behind the same proxy, are not touched.
+//!
+//! A part that found some room, however little, is out of sight in the buffer of its stream, which is
+//! bounded. That it goes no further shows when the next part has to wait, such as a sign of life.
 
 use std::cell::Cell;
 use std::future::poll_fn;

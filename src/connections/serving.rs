@@ -82,11 +82,8 @@ fn builder(limits: &Limits) -> Builder<Senders> {
         .max_local_error_reset_streams(error_resets)
         .keep_alive_interval(keepalive)
         .keep_alive_timeout(keepalive_timeout);
-    builder
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(limits.first_request)
-        .max_buf_size(HTTP1_BUFFER.max(headers as usize));
+    // With a timer, headers that take longer than half a minute end the connection.
+    builder.http1().timer(TokioTimer::new()).max_buf_size(HTTP1_BUFFER.max(headers as usize));
     builder
 }
 

@@ -132,7 +132,7 @@ impl<G: Game> Matches<G> {
                 snapshot: frame.live.snapshot()?,
                 keep: self.keep(&frame.live.record),
             };
-            self.inner.readers.expect(id, frame.live.position, trace::here());
+            self.inner.readers.expect(id, frame.live.position, trace::origin());
             let committed = self.asked(|| self.inner.store.commit(id, commit.clone())).await;
             let result = committed.as_ref().map_or("failed", named);
             tracing::info!(name: "parlor.commits", target: "metric", result);
@@ -178,7 +178,7 @@ impl<G: Game> Matches<G> {
 
     fn committed(&self, id: MatchId, input: &Input<G>, mut frame: Frame<G>) -> Answer<G> {
         count(input, &frame);
-        frame.heard = Some(Heard { at: Instant::now(), here: true, origin: trace::here() });
+        frame.heard = Some(Heard { at: Instant::now(), here: true, origin: trace::origin() });
         let _announcing = tracing::info_span!(target: "span", "announce").entered();
         let frame = Arc::new(frame);
         self.inner.cache.insert(id, Arc::clone(&frame.live));

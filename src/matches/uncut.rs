@@ -7,10 +7,14 @@ use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
+use crate::trace::{self, Trace};
+
 /// Does the work as part of whoever waits for it, and becomes a task of its own only when it is
 /// dropped before its end: most callers stay, and a task for each change would cost them time.
 pub(super) struct Uncut<F: Future<Output: Send + 'static> + Send + 'static> {
     work: Option<Pin<Box<F>>>,
+    /// What it goes on in.
+    trace: Option<Trace>,
     tasks: TaskTracker,
     /// Counts among the tasks from the beginning.
     _token: TaskTrackerToken,
@@ -18,7 +22,8 @@ pub(super) struct Uncut<F: Future<Output: Send + 'static> + Send + 'static> {
 
 impl<F: Future<Output: Send + 'static> + Send + 'static> Uncut<F> {
     pub(super) fn new(work: F, tasks: &TaskTracker) -> Self {
-        Self { work: Some(Box::pin(work)), tasks: tasks.clone(), _token: tasks.token() }
+        let (work, tasks, token) = (Some(Box::pin(work)), tasks.clone(), tasks.token());
+        Self { work, trace: trace::here(), tasks, _token: token }
     }
 }
 
@@ -42,7 +47,7 @@ impl<F: Future<Output: Send + 'static> + Send + 'static> Drop for Uncut<F> {
     fn drop(&mut self) {
         // Without a runtime there is nothing left to go on in.
         if let (Some(work), Ok(runtime)) = (self.work.take(), Handle::try_current()) {
-            self.tasks.spawn_on(work, &runtime);
+            self.tasks.spawn_on(trace::carry(self.trace, work), &runtime);
         }
     }
 }

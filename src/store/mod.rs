@@ -119,7 +119,7 @@ pub struct Commit {
     pub input: Bytes,
     /// What the match is then.
     pub snapshot: Bytes,
-    /// For how long the match is kept, unless it changes again.
+    /// For how long the match is kept, unless it changes again: at most, and at least 15/16 of it.
     pub keep: Duration,
 }
 

@@ -17,11 +17,9 @@ use tracing_subscriber::fmt::format::{self, Writer};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
-use super::{METRIC, SPAN, spans};
+use super::{METRIC, SPAN};
 use crate::config::{LogFormat, Settings};
-
-/// The field with the id of a trace.
-const TRACE_ID: &str = "trace_id";
+use crate::trace::{self, Trace};
 
 /// How many lines wait to be written; at most as much memory as so many of them take.
 const WAITING: usize = 4096;
@@ -72,22 +70,37 @@ where
     let layer =
         tracing_subscriber::fmt::layer().with_ansi(io::stderr().is_terminal()).with_writer(writer);
     let layer: Box<dyn Layer<S> + Send + Sync> = match settings.log_format {
-        LogFormat::Text => layer.event_format(Text(format::format())).boxed(),
+        LogFormat::Text => {
+            // For people, the trace at the end.
+            let write: Write =
+                |writer, line, trace| writeln!(writer, "{} trace_id={trace}", line.trim_end());
+            layer.event_format(Traced { format: format::format(), write }).boxed()
+        }
         LogFormat::Json => {
-            let format = Json(format::format().json().flatten_event(true));
-            layer.json().event_format(format).boxed()
+            let format = format::format().json().flatten_event(true);
+            // An object, the trace its first field.
+            let write: Write =
+                |writer, line, trace| write!(writer, r#"{{"trace_id":"{trace}",{}"#, &line[1..]);
+            layer.json().event_format(Traced { format, write }).boxed()
         }
     };
     (layer.with_filter(filter), Lines { lost, _writing: writing })
 }
 
-/// Lines for people, the trace at their end.
-struct Text(format::Format);
+/// Writes lines with their traces.
+struct Traced<F> {
+    format: F,
+    write: Write,
+}
 
-impl<S, N> FormatEvent<S, N> for Text
+/// Writes a line that was formatted without its trace.
+type Write = fn(&mut Writer<'_>, &str, Trace) -> fmt::Result;
+
+impl<S, N, F> FormatEvent<S, N> for Traced<F>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
     N: for<'a> FormatFields<'a> + 'static,
+    F: FormatEvent<S, N>,
 {
     fn format_event(
         &self,
@@ -95,41 +108,11 @@ where
         mut writer: Writer<'_>,
         event: &Event<'_>,
     ) -> fmt::Result {
-        let Some(trace) = trace_of(event) else {
-            return self.0.format_event(context, writer, event);
+        let Some(trace) = trace::here() else {
+            return self.format.format_event(context, writer, event);
         };
         let mut line = String::new();
-        self.0.format_event(context, Writer::new(&mut line), event)?;
-        writeln!(writer, "{} {TRACE_ID}={trace}", line.trim_end())
+        self.format.format_event(context, Writer::new(&mut line), event)?;
+        (self.write)(&mut writer, &line, trace)
     }
-}
-
-/// A JSON object a line, the trace its first field.
-struct Json(format::Format<format::Json>);
-
-impl<S, N> FormatEvent<S, N> for Json
-where
-    S: Subscriber + for<'a> LookupSpan<'a>,
-    N: for<'a> FormatFields<'a> + 'static,
-{
-    fn format_event(
-        &self,
-        context: &FmtContext<'_, S, N>,
-        mut writer: Writer<'_>,
-        event: &Event<'_>,
-    ) -> fmt::Result {
-        let Some(trace) = trace_of(event) else {
-            return self.0.format_event(context, writer, event);
-        };
-        let mut line = String::new();
-        self.0.format_event(context, Writer::new(&mut line), event)?;
-        let fields = line.strip_prefix('{').unwrap_or(&line);
-        write!(writer, "{{\"{TRACE_ID}\":\"{trace}\",{fields}")
-    }
-}
-
-/// The trace that the event was written in, unless it says that itself.
-fn trace_of(event: &Event<'_>) -> Option<String> {
-    let says_so = event.metadata().fields().field(TRACE_ID).is_some();
-    if says_so { None } else { spans::trace_here() }
 }

@@ -21,6 +21,7 @@ use opentelemetry_sdk::metrics::{PeriodicReader, SdkMeterProvider};
 use prometheus::process_collector::ProcessCollector;
 use prometheus::{Registry, TextEncoder};
 use tracing::field::{Field, Visit};
+use tracing::level_filters::LevelFilter;
 use tracing::subscriber::Interest;
 use tracing::{Event, Metadata, Subscriber};
 use tracing_subscriber::Layer;
@@ -29,7 +30,7 @@ use tracing_subscriber::layer::Context;
 use tracing_subscriber::registry::LookupSpan;
 
 use super::{BadExport, METRIC};
-use crate::config::Settings;
+use crate::config::Collector;
 
 /// One metric.
 struct Metric {
@@ -186,6 +187,18 @@ const METRICS: &[Metric] = &[
         text: "Changes of watched matches heard of: by announcement, or only by looking (missed).",
     },
     Metric {
+        name: "parlor.probe.matches",
+        kind: Kind::Count,
+        labels: &["result"],
+        text: "Matches that a probe has begun, by how they went: finished, failed, late.",
+    },
+    Metric {
+        name: "parlor.probe.duration",
+        kind: SHORT,
+        labels: &[],
+        text: "How long the matches of a probe took that were finished.",
+    },
+    Metric {
         name: "parlor.panics",
         kind: Kind::Count,
         labels: &["where"],
@@ -238,7 +251,10 @@ pub(super) struct Metrics {
 
 impl Metrics {
     /// Collects metrics, to be read, and to be sent to the collector if there is one.
-    pub(super) fn collect(settings: &Settings, resource: Resource) -> Result<Self, BadExport> {
+    pub(super) fn collect(
+        collector: Option<&Collector>,
+        resource: Resource,
+    ) -> Result<Self, BadExport> {
         let bad = |error: &dyn std::error::Error| BadExport(error.to_string());
         let registry = Registry::new();
         let reader = opentelemetry_prometheus::exporter()
@@ -248,7 +264,7 @@ impl Metrics {
         let builder = SdkMeterProvider::builder()
             .with_resource(resource)
             .with_reader(reader.map_err(|error| bad(&error))?);
-        let builder = match &settings.collector {
+        let builder = match collector {
             None => builder,
             Some(collector) => {
                 let exporter = collector.reached_by(MetricExporter::builder().with_tonic()).build();
@@ -269,7 +285,8 @@ impl Metrics {
         let instruments =
             METRICS.iter().map(|metric| (metric.name, Instrument::new(metric, &meter)));
         let recorder = Recorder { instruments: instruments.collect() };
-        recorder.with_filter(filter_fn(|metadata| metadata.target() == METRIC))
+        let filter = filter_fn(|metadata| metadata.target() == METRIC);
+        recorder.with_filter(filter.with_max_level_hint(LevelFilter::INFO))
     }
 
     /// All metrics in the text format of Prometheus.

@@ -18,6 +18,7 @@ use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::SdkTracerProvider;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
+use tracing_subscriber::{Layer, Registry};
 
 use crate::config::{RuntimeShape, Settings, StoreChoice};
 
@@ -52,21 +53,17 @@ impl Telemetry {
     /// [`BadExport`], when the collector's address cannot be used. Whether the collector is there
     /// plays no part.
     pub fn start(settings: &Settings) -> Result<Self, BadExport> {
-        let export = settings
-            .collector
-            .as_ref()
-            .map(|collector| spans::exporter(collector, settings.trace_sampling, resource()));
-        let traces = export.transpose()?;
+        let collector = settings.collector.as_ref();
+        let traces =
+            collector.map(|collector| spans::exporter(collector, resource())).transpose()?;
         let wanted = settings.collector.is_some() || settings.admin_listen.is_some();
-        let metrics = wanted.then(|| Metrics::collect(settings, resource())).transpose()?;
+        let collect = || Metrics::collect(collector, resource());
+        let metrics = wanted.then(collect).transpose()?;
         let (written, lines) = lines::layer(settings);
-        let subscriber = tracing_subscriber::registry()
-            .with(written)
-            .with(traces.as_ref().map(spans::layer))
-            .with(metrics.as_ref().map(Metrics::layer));
-        let _ = subscriber.try_init();
+        let layers = layers(written.boxed(), traces.as_ref(), metrics.as_ref());
+        let _ = tracing_subscriber::registry().with(layers).try_init();
         if traces.is_some() {
-            spans::install();
+            spans::install(settings.trace_sampling);
         }
         introduce(settings);
         Ok(Self { traces, metrics, lines })
@@ -74,7 +71,7 @@ impl Telemetry {
 
     /// What reads the metrics; without any, there is nothing to read.
     pub fn scraper(&self) -> Scraper {
-        Scraper(self.metrics.clone().map(|metrics| (metrics, self.lines.lost())))
+        Scraper(self.metrics.clone().map(|metrics| (metrics, Some(self.lines.lost()))))
     }
 
     /// Sends and writes what was recorded last, for no longer than a collector that works needs.
@@ -96,17 +93,47 @@ impl Telemetry {
     }
 }
 
-/// Reads the metrics of this process.
+/// Begins with metrics alone, for whoever reads them. Only the first call in a process counts.
+///
+/// # Errors
+/// [`BadExport`].
+pub fn only_metrics() -> Result<Scraper, BadExport> {
+    let metrics = Metrics::collect(None, resource())?;
+    let _ = tracing_subscriber::registry().with(metrics.layer()).try_init();
+    Ok(Scraper(Some((metrics, None))))
+}
+
+/// Reads the metrics of this process, after those lines of its log that were lost are measured, if it
+/// has one.
 #[derive(Clone, Debug, Default)]
-pub struct Scraper(Option<(Metrics, LostLines)>);
+pub struct Scraper(Option<(Metrics, Option<LostLines>)>);
 
 impl Scraper {
     /// All metrics as they are now, in the text format of Prometheus.
     pub fn text(&self) -> String {
         let Some((metrics, lost)) = &self.0 else { return String::new() };
-        lost.measure();
+        if let Some(lost) = lost {
+            lost.measure();
+        }
         metrics.text()
     }
+}
+
+type Layers = Vec<Box<dyn Layer<Registry> + Send + Sync>>;
+
+/// All that spans, events and measurements go to.
+///
+/// Not as options: one that is none would want every span and event that there is, and so have them
+/// made for nobody.
+fn layers(
+    written: Box<dyn Layer<Registry> + Send + Sync>,
+    traces: Option<&SdkTracerProvider>,
+    metrics: Option<&Metrics>,
+) -> Layers {
+    let mut layers = vec![written];
+    layers.extend(traces.map(|traces| spans::layer(traces).boxed()));
+    layers.extend(metrics.map(|metrics| metrics.layer().boxed()));
+    layers
 }
 
 /// Says what runs here, and how it is set.
@@ -135,4 +162,34 @@ fn introduce(settings: &Settings) {
 fn resource() -> Resource {
     let version = opentelemetry::KeyValue::new("service.version", env!("CARGO_PKG_VERSION"));
     Resource::builder().with_service_name("parlor").with_attribute(version).build()
+}
+
+#[cfg(test)]
+mod tests {
+    use tracing::Level;
+    use tracing::level_filters::LevelFilter;
+
+    use super::*;
+
+    /// Whether spans for traces are made, and whether anything is that is not to be written.
+    fn made(traces: Option<&SdkTracerProvider>, metrics: Option<&Metrics>) -> [bool; 2] {
+        let written = tracing_subscriber::fmt::layer().with_filter(LevelFilter::ERROR).boxed();
+        let subscriber = tracing_subscriber::registry().with(layers(written, traces, metrics));
+        tracing::subscriber::with_default(subscriber, || {
+            [
+                !tracing::info_span!(target: "span", "deliver").is_disabled(),
+                tracing::enabled!(target: "h2", Level::DEBUG),
+            ]
+        })
+    }
+
+    #[test]
+    fn nothing_is_made_for_nobody() {
+        let traces = SdkTracerProvider::builder().build();
+        let metrics = Metrics::collect(None, resource()).expect("nothing to be reached");
+        assert_eq!(made(None, None), [false, false]);
+        assert_eq!(made(None, Some(&metrics)), [false, false]);
+        assert_eq!(made(Some(&traces), None), [true, false]);
+        assert_eq!(made(Some(&traces), Some(&metrics)), [true, false]);
+    }
 }

@@ -3,20 +3,19 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use opentelemetry::Context;
 use opentelemetry::propagation::{Extractor, TextMapPropagator as _};
 use opentelemetry::trace::{
-    Link, SpanContext, SpanId, SpanKind, TraceContextExt as _, TraceFlags, TraceId, TraceState,
-    TracerProvider as _,
+    SpanContext, SpanId, TraceContextExt as _, TraceFlags, TraceId, TraceState, TracerProvider as _,
 };
-use opentelemetry::{Context, KeyValue};
 use opentelemetry_otlp::SpanExporter as OtlpExporter;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::error::OTelSdkResult;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
-use opentelemetry_sdk::trace::{
-    Sampler, SamplingDecision, SamplingResult, SdkTracerProvider, ShouldSample, SpanData,
-    SpanExporter,
-};
+use opentelemetry_sdk::trace::{Sampler, SdkTracerProvider, SpanData, SpanExporter};
+use rand::RngExt as _;
+use tracing::level_filters::LevelFilter;
+use tracing::subscriber::Interest;
 use tracing::{Metadata, Span, Subscriber};
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 use tracing_subscriber::Layer;
@@ -25,19 +24,18 @@ use tracing_subscriber::registry::LookupSpan;
 
 use super::{BadExport, SPAN};
 use crate::config::Collector;
-use crate::trace::{self, Origin, Tracer};
+use crate::trace::{self, Headers, Origin, Trace, Tracer};
 
-/// The spans that are made whether or not their trace is recorded, so that log lines have its id.
-/// All others are made only where they are recorded.
-const ALWAYS: &[&str] = &["rpc", "change", "deliver"];
+/// The spans that are made only where they are recorded, wherever that is: their makers see to that.
+/// All others are made in traces that are recorded.
+const OF_THEMSELVES: &[&str] = &["rpc", "deliver"];
 
-/// Sends spans to this collector from a thread of its own, this share of the traces that begin here.
+/// Sends spans to this collector from a thread of its own.
 ///
 /// Spans wait in a queue of bounded length; one that finds it full is dropped. The queue and the
 /// batches can be set with the `OTEL_BSP_` variables of OpenTelemetry.
 pub(super) fn exporter(
     collector: &Collector,
-    sampling: f64,
     resource: Resource,
 ) -> Result<SdkTracerProvider, BadExport> {
     let exporter = collector
@@ -46,7 +44,8 @@ pub(super) fn exporter(
         .map_err(|error| BadExport(error.to_string()))?;
     Ok(SdkTracerProvider::builder()
         .with_resource(resource)
-        .with_sampler(Sampling(Sampler::TraceIdRatioBased(sampling)))
+        // What is not to be recorded is not even begun.
+        .with_sampler(Sampler::AlwaysOn)
         .with_batch_exporter(Reporting { exporter, fails: AtomicBool::new(false) })
         .build())
 }
@@ -57,62 +56,69 @@ where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
     let filter = dynamic_filter_fn(|metadata, _| is_wanted(metadata))
-        .with_callsite_filter(|metadata| match metadata.target() == SPAN {
-            false => tracing::subscriber::Interest::never(),
-            true if ALWAYS.contains(&metadata.name()) => tracing::subscriber::Interest::always(),
-            true => tracing::subscriber::Interest::sometimes(),
+        .with_callsite_filter(|metadata| {
+            if metadata.target() == SPAN { Interest::sometimes() } else { Interest::never() }
         })
-        .with_max_level_hint(tracing::level_filters::LevelFilter::INFO);
+        .with_max_level_hint(LevelFilter::INFO);
     tracing_opentelemetry::layer()
         .with_tracer(traces.tracer("parlor"))
         .with_location(false)
         .with_threads(false)
         .with_target(false)
         .with_tracked_inactivity(false)
+        // Everything that asks for a span asks `tracing`.
+        .with_context_activation(false)
         .with_filter(filter)
 }
 
 fn is_wanted(metadata: &Metadata<'_>) -> bool {
-    metadata.target() == SPAN
-        && (ALWAYS.contains(&metadata.name())
-            || Context::map_current(|here| here.span().span_context().is_sampled()))
+    let recorded = || trace::here().is_some_and(|trace| trace.recorded);
+    metadata.target() == SPAN && (OF_THEMSELVES.contains(&metadata.name()) || recorded())
 }
 
-/// The id of the trace that is entered here.
-pub(super) fn trace_here() -> Option<String> {
-    Context::map_current(|here| {
-        let span = here.span().span_context().clone();
-        span.is_valid().then(|| span.trace_id().to_string())
-    })
-}
-
-/// Lets the other layers join and link traces.
-pub(super) fn install() {
-    trace::install(Box::new(Otel));
+/// Lets the other layers join and link traces; of those that begin here, this share is recorded.
+pub(super) fn install(share: f64) {
+    trace::install(Box::new(Otel { share }));
 }
 
 #[derive(Debug)]
-struct Otel;
+struct Otel {
+    share: f64,
+}
+
+impl Otel {
+    /// A trace that begins here.
+    #[expect(clippy::disallowed_methods, reason = "no match depends on it")]
+    fn begin(&self) -> Trace {
+        let mut random = rand::rng();
+        Trace { id: random.random(), recorded: random.random_bool(self.share) }
+    }
+}
 
 impl Tracer for Otel {
-    fn adopt(&self, span: &Span, headers: &dyn Fn(&str) -> Option<String>) -> Option<String> {
-        let caller = Headers::read(headers);
+    fn join(&self, headers: &Headers<'_>, begin: &dyn Fn() -> Span) -> (Trace, Span) {
         // Where there is none, or one that is malformed, a new trace begins.
-        let parent = TraceContextPropagator::new().extract_with_context(&Context::new(), &caller);
-        span.set_parent(parent).ok()?;
-        let context = span.context();
-        let context = context.span().span_context().clone();
-        context.is_valid().then(|| context.trace_id().to_string())
+        let caller = headers(CallerHeaders::PARENT).map(|parent| {
+            let caller = CallerHeaders { parent, state: headers(CallerHeaders::STATE) };
+            TraceContextPropagator::new().extract_with_context(&Context::new(), &caller)
+        });
+        let theirs = caller.as_ref().and_then(trace_of);
+        let trace = theirs.unwrap_or_else(|| self.begin());
+        if !trace.recorded {
+            return (trace, Span::none());
+        }
+        let span = begin();
+        let is_joined = span.set_parent(caller.unwrap_or_default()).is_ok();
+        // One that begins here gets its id only now.
+        (trace_of(&span.context()).filter(|_| is_joined).unwrap_or(trace), span)
     }
 
-    fn here(&self) -> Option<Origin> {
-        Context::map_current(|here| {
-            let span = here.span().span_context().clone();
-            span.is_sampled().then(|| Origin {
-                trace: span.trace_id().to_bytes(),
-                span: span.span_id().to_bytes(),
-            })
-        })
+    fn origin(&self) -> Option<Origin> {
+        let here = Span::current().context();
+        let span = here.span();
+        let span = span.span_context();
+        span.is_sampled()
+            .then(|| Origin { trace: span.trace_id().to_bytes(), span: span.span_id().to_bytes() })
     }
 
     fn link(&self, span: &Span, origin: Origin) {
@@ -126,25 +132,28 @@ impl Tracer for Otel {
     }
 }
 
+fn trace_of(context: &Context) -> Option<Trace> {
+    let span = context.span();
+    let span = span.span_context();
+    let id = u128::from_be_bytes(span.trace_id().to_bytes());
+    span.is_valid().then_some(Trace { id, recorded: span.is_sampled() })
+}
+
 /// The headers that say which trace a call belongs to.
-struct Headers {
-    parent: Option<String>,
+struct CallerHeaders {
+    parent: String,
     state: Option<String>,
 }
 
-impl Headers {
+impl CallerHeaders {
     const PARENT: &str = "traceparent";
     const STATE: &str = "tracestate";
-
-    fn read(headers: &dyn Fn(&str) -> Option<String>) -> Self {
-        Self { parent: headers(Self::PARENT), state: headers(Self::STATE) }
-    }
 }
 
-impl Extractor for Headers {
+impl Extractor for CallerHeaders {
     fn get(&self, key: &str) -> Option<&str> {
         match key {
-            Self::PARENT => self.parent.as_deref(),
+            Self::PARENT => Some(&self.parent),
             Self::STATE => self.state.as_deref(),
             _ => None,
         }
@@ -152,43 +161,6 @@ impl Extractor for Headers {
 
     fn keys(&self) -> Vec<&str> {
         vec![Self::PARENT, Self::STATE]
-    }
-}
-
-/// Records what the caller records; of the traces that begin here, a share; and what is linked to
-/// something recorded.
-#[derive(Clone, Debug)]
-struct Sampling(Sampler);
-
-impl ShouldSample for Sampling {
-    fn should_sample(
-        &self,
-        parent: Option<&Context>,
-        trace: TraceId,
-        name: &str,
-        kind: &SpanKind,
-        attributes: &[KeyValue],
-        links: &[Link],
-    ) -> SamplingResult {
-        let above = parent.map(|parent| parent.span().span_context().clone());
-        let above = above.filter(SpanContext::is_valid);
-        let is_linked = links.iter().any(|link| link.span_context.is_sampled());
-        let recorded = match &above {
-            Some(above) => above.is_sampled(),
-            None if is_linked => true,
-            None => {
-                return self.0.should_sample(parent, trace, name, kind, attributes, links);
-            }
-        };
-        SamplingResult {
-            decision: if recorded {
-                SamplingDecision::RecordAndSample
-            } else {
-                SamplingDecision::Drop
-            },
-            attributes: Vec::new(),
-            trace_state: above.map(|above| above.trace_state().clone()).unwrap_or_default(),
-        }
     }
 }
 

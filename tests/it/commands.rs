@@ -1,11 +1,14 @@
 //! The commands that call a server, as a person runs them.
 
-use std::process::{Command, Output};
+use std::io::{BufRead as _, BufReader};
+use std::process::{Child, Command, Output, Stdio};
 use std::sync::Arc;
 
 use parlor::store::MemoryStore;
 
+use crate::eventually;
 use crate::instance::Instance;
+use crate::metrics::get;
 
 /// Runs the command against an instance, and gives what it said.
 async fn parlor(instance: &Instance, words: &[&str]) -> Output {
@@ -43,4 +46,65 @@ async fn what_the_server_refuses_is_explained() {
     assert!(!refused.status.success());
     let told = String::from_utf8_lossy(&refused.stderr);
     assert!(told.contains("INVALID_FIELD") && told.contains("57") && told.contains("65"), "{told}");
+}
+
+/// A probe that runs until it is dropped.
+struct Probe {
+    child: Child,
+    admin: String,
+}
+
+impl Drop for Probe {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Probe {
+    /// Starts one that plays at this address, this often.
+    fn start(url: &str, every: &str) -> Self {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_parlor"))
+            .args(["probe", "--server", url, "--every", every, "--admin-listen", "127.0.0.1:0"])
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("it is built");
+        let mut lines = BufReader::new(child.stdout.take().expect("a pipe")).lines();
+        let line = lines.next().expect("a line").expect("text");
+        // What it says of its matches is for people.
+        std::thread::spawn(move || lines.for_each(drop));
+        let admin = line.strip_prefix("metrics are at ").expect("it says where");
+        Self { child, admin: admin.trim_end_matches("/metrics").to_owned() }
+    }
+
+    /// Waits until so many matches went like this.
+    async fn counts(&self, result: &str, least: u32) {
+        eventually(result, async || {
+            let (_, text) = get(&self.admin, "/metrics").await;
+            let start = format!("parlor_probe_matches_total{{result=\"{result}\"}} ");
+            let count = text.lines().find_map(|line| line.strip_prefix(&start));
+            count.and_then(|count| count.parse().ok()).filter(|&count: &u32| count >= least)
+        })
+        .await;
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_probe_plays_again_and_again_and_counts_what_became_of_it() {
+    let instance = Instance::start(Arc::new(MemoryStore::default()), &["--rate-limits=off"]);
+    let probe = Probe::start(&instance.url, "1s");
+    probe.counts("finished", 2).await;
+    let (_, text) = get(&probe.admin, "/metrics").await;
+    assert!(text.contains("parlor_probe_duration_seconds_count"), "{text}");
+    assert!(!text.contains("parlor_build"), "it is not counted among the instances");
+    // Nobody is there any more: the client would go on trying for longer than a match may take.
+    instance.stop().await;
+    probe.counts("late", 1).await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_probe_that_is_refused_says_so_and_goes_on() {
+    let store = Arc::new(MemoryStore::default());
+    let instance = Instance::start(store, &["--api-keys=operator:000102030405060708"]);
+    Probe::start(&instance.url, "100ms").counts("failed", 2).await;
 }

@@ -9,10 +9,7 @@ use tokio::net::TcpStream;
 
 use crate::eventually;
 use crate::instance::Instance;
-use crate::wire::HELLO;
-
-/// The frame that tells a client to go.
-const GOAWAY: u8 = 7;
+use crate::wire::{END_HEADERS, GOAWAY, HEADERS, HELLO, RST_STREAM, frame, headers};
 
 fn instance(flags: &[&str]) -> Instance {
     Instance::start(Arc::new(MemoryStore::default()), flags)
@@ -31,15 +28,22 @@ async fn rest(mut socket: TcpStream) -> Vec<u8> {
     bytes
 }
 
-/// The types of the frames.
-fn frames(mut bytes: &[u8]) -> Vec<u8> {
-    let mut types = Vec::new();
+/// The types of the frames, and the last four bytes of each, which say why a stream is reset.
+fn frames(mut bytes: &[u8]) -> Vec<(u8, u32)> {
+    let mut found = Vec::new();
     while let [a, b, c, kind, _, _, _, _, _, rest @ ..] = bytes {
-        types.push(*kind);
         let length = u32::from_be_bytes([0, *a, *b, *c]) as usize;
-        bytes = rest.get(length..).unwrap_or_default();
+        let Some((payload, next)) = rest.split_at_checked(length) else { break };
+        let why = payload.last_chunk().copied().map_or(0, u32::from_be_bytes);
+        found.push((*kind, why));
+        bytes = next;
     }
-    types
+    found
+}
+
+/// Whether it is told to go.
+fn is_told_to_go(bytes: &[u8]) -> bool {
+    frames(bytes).iter().any(|&(kind, _)| kind == GOAWAY)
 }
 
 #[tokio::test]
@@ -56,8 +60,7 @@ async fn a_connection_that_asks_nothing_is_closed_and_one_that_asked_is_not() {
 
     let mut silent = connect(&instance).await;
     silent.write_all(HELLO).await.unwrap();
-    let told = frames(&rest(silent).await);
-    assert!(!told.contains(&GOAWAY), "it is cut off: {told:?}");
+    assert!(!is_told_to_go(&rest(silent).await), "it is cut off");
     // The silent one came later and is gone: the one that asked has outlived the same deadline.
     let status = asking.clone().get_match(parlor::proto::GetMatchRequest::default()).await;
     assert_eq!(status.unwrap_err().code(), tonic::Code::InvalidArgument);
@@ -70,11 +73,35 @@ async fn a_connection_that_is_old_is_told_to_go() {
     socket.write_all(HELLO).await.unwrap();
     let mut bytes = Vec::new();
     let told = async {
-        while !frames(&bytes).contains(&GOAWAY) {
+        while !is_told_to_go(&bytes) {
             assert_ne!(socket.read_buf(&mut bytes).await.unwrap(), 0, "it was cut off untold");
         }
     };
     tokio::time::timeout(Duration::from_secs(5), told).await.expect("it is told");
+}
+
+#[tokio::test]
+async fn a_stream_too_many_on_a_connection_is_refused_and_the_others_go_on() {
+    const REFUSED_STREAM: u32 = 7;
+    let instance = instance(&["--connection-streams=3"]);
+    let mut socket = connect(&instance).await;
+    let calls = (0..5).map(|call| frame(HEADERS, END_HEADERS, 1 + 2 * call, &headers("GetView")));
+    socket.write_all(&[HELLO, &calls.collect::<Vec<_>>().concat()].concat()).await.unwrap();
+    let mut bytes = Vec::new();
+    // Two are refused; the requests of the others do not come, so that their time runs out.
+    let told = async {
+        loop {
+            let told = frames(&bytes);
+            let refused = told.iter().filter(|&&told| told == (RST_STREAM, REFUSED_STREAM));
+            let answered = told.iter().filter(|(kind, _)| *kind == HEADERS);
+            if (refused.count(), answered.count()) == (2, 3) {
+                break;
+            }
+            assert_ne!(socket.read_buf(&mut bytes).await.unwrap(), 0, "it was cut off");
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(10), told).await.expect("it is told");
+    assert!(!is_told_to_go(&bytes));
 }
 
 #[tokio::test]

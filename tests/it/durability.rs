@@ -112,7 +112,7 @@ async fn a_match_and_a_claim_that_no_replica_has_are_not_acknowledged_either() {
 }
 
 /// How often a command was called, by scripts too.
-async fn calls(server: &RedisServer, command: &str) -> usize {
+pub async fn calls(server: &RedisServer, command: &str) -> usize {
     let info: String = server.run(&["INFO", "commandstats"]).await;
     let line = format!("cmdstat_{command}:calls=");
     let count = info.lines().find_map(|found| found.strip_prefix(&line));

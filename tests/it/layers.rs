@@ -93,8 +93,10 @@ const KNOWN_TO_ONE: &[(&str, &str)] = &[
 ];
 
 /// Modules that put the layers together.
-const TOP: &[&str] =
-    &["", "admin", "app", "cli", "config", "dial", "info", "options", "play", "simulate", "verify"];
+const TOP: &[&str] = &[
+    "", "admin", "app", "cli", "config", "dial", "info", "options", "play", "probe", "simulate",
+    "verify",
+];
 
 /// Names that say nothing of what a module is for.
 const EMPTY_NAMES: &[&str] = &["common", "helper", "helpers", "manager", "misc", "util", "utils"];

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 
 /// What the service's user may do: everything below is used, and the whole suite runs under it.
 const PERMISSIONS: &str = "resetkeys ~parlor1:* resetchannels &parlor1:* -@all \
-    +evalsha +eval +exists +get +set +hget +hmget +hset +xadd +xrange +pexpire +publish \
+    +evalsha +eval +exists +get +set +hget +hmget +hset +xadd +xrange +pexpire +pttl +publish \
     +subscribe +unsubscribe +hello +ping +config|get +role +wait +cluster|slots +asking";
 
 /// What the service's user may do at a sentinel.

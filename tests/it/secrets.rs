@@ -6,6 +6,9 @@
 
 use std::collections::BTreeSet;
 
+use clap::Parser as _;
+use parlor::cli::Cli;
+use parlor::config::Settings;
 use parlor::games::{AnyGame, IDS, Registered, WithGame, catalogs, wire::Wire as _, with_game};
 use parlor::grpc::errors::Fault;
 use parlor::proto::stream_view_response::Message;
@@ -273,8 +276,11 @@ fn words() -> BTreeSet<String> {
     let others = "grpc parlor.v1.MatchService Ok OK redis claim create load commit log ok failed \
         memory shared per-core done repeated conflict stale here elsewhere heard missed match_over \
         left commands announcements ERROR INVALID_ARGUMENT NOT_FOUND PERMISSION_DENIED \
-        FAILED_PRECONDITION OUT_OF_RANGE UNAUTHENTICATED";
+        FAILED_PRECONDITION OUT_OF_RANGE UNAUTHENTICATED missing invalid expired scope revoked \
+        none everysec always replicated";
     words.extend(others.split_whitespace().map(str::to_owned));
+    let defaults = Settings::try_from(&Cli::parse_from(["parlor"]).serve).expect("good settings");
+    words.extend(defaults.limits.counts().into_iter().map(|(limit, _)| limit.to_owned()));
     words
 }
 

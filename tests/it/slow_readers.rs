@@ -1,6 +1,7 @@
 //! Viewers that do not read what there is for them.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use h2::client::ResponseFuture;
 use h2::{Reason, RecvStream};
@@ -44,15 +45,17 @@ impl Slow {
     }
 }
 
-/// Reads until the stream ends, giving room only for what was read; says why it ended, if early.
+/// Reads until the stream ends, and gives no room for more; says why it ended, if early.
 async fn end(stream: &mut RecvStream) -> Option<Reason> {
-    while let Some(read) = stream.data().await {
-        match read {
-            Ok(_) => {}
-            Err(error) => return error.reason(),
+    let ended = async {
+        while let Some(read) = stream.data().await {
+            if let Err(error) = read {
+                return error.reason();
+            }
         }
-    }
-    None
+        None
+    };
+    tokio::time::timeout(Duration::from_secs(30), ended).await.expect("it ends")
 }
 
 #[tokio::test]
@@ -88,8 +91,8 @@ async fn a_viewer_that_reads_slowly_is_let_be_and_one_that_waits_for_news_too() 
     let since = tokio::time::Instant::now();
     let mut read = 0;
     // Its first message takes several times the patience, a little at a time.
-    while since.elapsed() < std::time::Duration::from_millis(600) {
-        let more = tokio::time::timeout(std::time::Duration::from_millis(100), stream.data()).await;
+    while since.elapsed() < Duration::from_millis(600) {
+        let more = tokio::time::timeout(Duration::from_millis(100), stream.data()).await;
         let Ok(more) = more else { continue };
         let more = more.expect("it goes on").expect("it is not reset");
         read += more.len();

@@ -10,7 +10,9 @@ use tokio::time::{Duration, Instant};
 use tonic_health::pb::HealthCheckRequest;
 use tonic_health::pb::health_client::HealthClient;
 
+use crate::eventually;
 use crate::instance::Table;
+use crate::metrics::get;
 use crate::process::Process;
 
 #[tokio::test]
@@ -49,4 +51,31 @@ async fn it_stops_well_from_the_moment_it_says_that_it_runs() {
         // Which also looks at how it ended.
         Process::start(&[]).stop().await;
     }
+}
+
+#[tokio::test]
+async fn it_goes_on_for_a_while_so_that_those_who_send_calls_here_can_notice() {
+    let delay = Duration::from_millis(700);
+    let flags = ["--drain-delay=700ms", "--drain=5s", "--admin-listen=127.0.0.1:0"];
+    let mut process = Process::start(&flags);
+    let admin = process.admin().expect("a port for operators");
+    let table = Table::create(&process.client(), Game::Neon(NeonOptions::default()), 2).await;
+    let mut watching = process.raw().await;
+    let request = StreamViewRequest { match_id: table.id.clone(), ..StreamViewRequest::default() };
+    let mut stream = watching.stream_view(request).await.unwrap().into_inner();
+    stream.message().await.unwrap().expect("a snapshot");
+
+    let since = Instant::now();
+    process.terminate();
+    eventually("it is not ready", async || (get(&admin, "/readyz").await.0 == 503).then_some(()))
+        .await;
+    // Over a connection that is new, and to the streams that there are.
+    let elsewhere = Table { seats: table.at(&process.client()), ..table };
+    assert_eq!(elsewhere.play(1).await, 1);
+    let update = stream.message().await.unwrap().expect("an update");
+    assert!(matches!(update.message, Some(Message::Update(_))), "{update:?}");
+    let end = stream.message().await.unwrap().expect("an end");
+    assert!(matches!(end.message, Some(Message::End(_))), "{end:?}");
+    assert!(since.elapsed() >= delay, "{:?}", since.elapsed());
+    assert_eq!(process.ended().await.code(), Some(0));
 }

@@ -284,6 +284,14 @@ async fn a_match_ends_unless_it_changes(store: &impl Store) {
     assert_eq!(log.entries.len(), 2);
 }
 
+async fn a_match_that_is_over_is_kept_no_longer_than_that(store: &impl Store) {
+    let id = match_at(store, 2).await;
+    let last = Commit { keep: Duration::from_millis(40), ..change(2, request(2)) };
+    assert_eq!(store.commit(id, last).await, Ok(Committed::Done));
+    eventually("the match ends", async || position(store, id).await.is_none().then_some(())).await;
+    assert_eq!(store.log(id, 0, 10).await, Ok(None));
+}
+
 async fn what_is_kept_very_long_is_kept(store: &impl Store) {
     let id = MatchId(Uuid::new_v4());
     let ever = Duration::from_secs(100 * 365 * 24 * 60 * 60);
@@ -357,6 +365,7 @@ contract! {
     a_watch_after_the_last_one_hears_of_changes
     a_watch_of_what_is_not_there_hears_that
     a_match_ends_unless_it_changes
+    a_match_that_is_over_is_kept_no_longer_than_that
     what_is_kept_very_long_is_kept
     matches_do_not_meet
 }

@@ -12,6 +12,7 @@ use parlor::store::{
 };
 use uuid::Uuid;
 
+use crate::durability::calls;
 use crate::instance::{Instance, Table};
 use crate::redis_faults::{NEVER, assert_whole, hasty};
 use crate::redis_server::RedisServer;
@@ -203,6 +204,52 @@ async fn a_primary_that_was_replaced_is_left() {
         (version == "4").then_some(())
     })
     .await;
+}
+
+/// Its sentinels have lost a primary and named another one, and it does not know: nobody told it.
+#[tokio::test]
+async fn a_primary_that_its_sentinels_have_lost_is_left_too() {
+    let sentinels = Sentinels::start().await;
+    let config = hasty(sentinels.config());
+    let store = RedisStore::connect(config).await.expect("the servers are there");
+    let id = match_at(&store, 3).await;
+    // From here on nobody but the service gets in.
+    let mut admin = sentinels.primary.admin().await;
+    for words in
+        [&["ACL", "SETUSER", "admin", "resetpass"][..], &["CLIENT", "KILL", "USER", "admin"]]
+    {
+        let mut command = redis::cmd(words[0]);
+        command.arg(&words[1..]).exec_async(&mut admin).await.expect("permitted");
+    }
+    sentinels.fail_over().await;
+    within(AGREEMENT, "changes are made at the new primary", async || {
+        let _ = store.commit(id, change(3, request(3))).await;
+        let key = format!("parlor1:{{{id}}}:s");
+        let version: String = sentinels.replica.run(&["HGET", &key, "version"]).await;
+        (version == "4").then_some(())
+    })
+    .await;
+}
+
+#[tokio::test]
+async fn sentinels_are_asked_once_for_all_connections() {
+    let sentinels = Sentinels::start().await;
+    let config = RedisConfig { lanes: 32, ..sentinels.config() };
+    let _store = RedisStore::connect(config).await.expect("the servers are there");
+    let checks = async || calls(&sentinels.primary, "hello").await;
+    // Every question comes over a connection of its own.
+    let questions = async || {
+        let info: String = sentinels.watchers[0].run(&["INFO", "stats"]).await;
+        let line = info.lines().find_map(|it| it.strip_prefix("total_connections_received:"));
+        line.expect("a figure").parse::<usize>().expect("a number")
+    };
+    eventually("all are open", async || (checks().await > 100).then_some(())).await;
+    // Every connection is checked again and again; whether another server is the primary now is found
+    // out for all of them.
+    let before = (checks().await, questions().await);
+    eventually("they are checked", async || (checks().await > before.0 + 320).then_some(())).await;
+    let (checked, asked) = (checks().await - before.0, questions().await - before.1);
+    assert!(asked < checked / 2, "{asked} questions for {checked} checks");
 }
 
 /// A match whose slot the node with this number serves, at version 2, and its slot.

@@ -111,9 +111,17 @@ parlor.v1.MatchService/SubmitAction rpc.grpc.status_code=0
     assert_eq!(attributes["rpc.system"], "grpc");
     assert_eq!(attributes["rpc.service"], "parlor.v1.MatchService");
     assert_eq!(attributes["rpc.method"], "SubmitAction");
-    let line = log.lines().find(|line| line.contains("SubmitAction")).expect("a line");
+    assert_eq!(trace_of_line(&log, "SubmitAction"), trace_id(1));
+    // The match was created in a trace that began here.
+    assert!(spans.iter().all(|span| !span.name.ends_with("CreateMatch")), "none are recorded");
+    assert_eq!(trace_of_line(&log, "CreateMatch").len(), 32);
+}
+
+/// The trace that the first line with this word names.
+fn trace_of_line(log: &str, word: &str) -> String {
+    let line = log.lines().find(|line| line.contains(word)).expect("a line");
     let line: serde_json::Value = serde_json::from_str(line).expect("JSON");
-    assert_eq!(line["trace_id"], trace_id(1));
+    line["trace_id"].as_str().expect("an id").to_owned()
 }
 
 #[tokio::test]
@@ -160,6 +168,7 @@ parlor.v1.MatchService/SubmitAction rpc.grpc.status_code=0
     rules
     load db.operation.name=load db.system.name=redis
     log db.operation.name=log db.system.name=redis
+    load db.operation.name=load db.system.name=redis
 "
     );
 }
@@ -272,7 +281,8 @@ async fn what_its_caller_does_not_record_is_not_recorded_and_still_has_an_id() {
     request.metadata_mut().insert("traceparent", parent.parse().unwrap());
     let answer = server.raw().await.submit_action(request).await.expect("accepted");
     assert_eq!(answer.metadata().get("x-trace-id").unwrap(), trace_id(7).as_str());
-    server.stop().await;
+    let log = server.stop().await;
+    assert_eq!(trace_of_line(&log, "SubmitAction"), trace_id(7));
     assert_eq!(trace(&collector, 7), "");
     let spans = collector.spans();
     let created = spans.iter().filter(|span| span.name.ends_with("CreateMatch"));

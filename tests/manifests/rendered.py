@@ -12,8 +12,31 @@ ROOT = Path(__file__).resolve().parents[2]
 KUBERNETES = ROOT / "deploy" / "kubernetes"
 OVERLAYS = sorted(path.name for path in (KUBERNETES / "overlays").iterdir())
 KUBECTL = os.environ.get("PARLOR_TEST_KUBECTL", "kubectl")
-# What a cluster learns from others, and the validators do not know.
-FOREIGN = {"BackendTrafficPolicy", "Gateway", "GRPCRoute", "PodMonitor", "PrometheusRule"}
+# What a cluster learns from others, and the validators do not know: whose it is, what it has to say,
+# and what it may say beside that.
+FOREIGN = {
+    "BackendTLSPolicy": ("gateway.networking.k8s.io/v1", {"targetRefs", "validation"}, set()),
+    "BackendTrafficPolicy": (
+        "gateway.envoyproxy.io/v1alpha1",
+        {"targetRefs"},
+        {"loadBalancer", "timeout"},
+    ),
+    "Certificate": (
+        "cert-manager.io/v1",
+        {"secretName", "issuerRef"},
+        {"isCA", "commonName", "dnsNames", "usages", "duration", "renewBefore", "privateKey"},
+    ),
+    "EnvoyProxy": ("gateway.envoyproxy.io/v1alpha1", set(), {"backendTLS"}),
+    "GRPCRoute": ("gateway.networking.k8s.io/v1", {"parentRefs", "rules"}, set()),
+    "Gateway": (
+        "gateway.networking.k8s.io/v1",
+        {"gatewayClassName", "listeners"},
+        {"infrastructure"},
+    ),
+    "Issuer": ("cert-manager.io/v1", set(), {"selfSigned", "ca"}),
+    "PodMonitor": ("monitoring.coreos.com/v1", {"selector", "podMetricsEndpoints"}, set()),
+    "PrometheusRule": ("monitoring.coreos.com/v1", {"groups"}, set()),
+}
 
 
 @cache
@@ -49,12 +72,19 @@ class Overlay:
         assert len(found) == 1, f"{len(found)} of {kind} {name} in {self.name}"
         return found[0]
 
+    def named(self, kind: str, name: str) -> dict[str, str]:
+        """What the object of this kind with exactly this name holds."""
+        (found,) = (it for it in self.all(kind) if it["metadata"]["name"] == name)
+        return found["data"]
+
     @property
     def pods(self) -> Iterator[dict]:
         """The templates of all pods."""
         for kind in ("Deployment", "StatefulSet", "DaemonSet", "Job"):
             for thing in self.all(kind):
                 yield thing["spec"]["template"]
+        for thing in self.all("CronJob"):
+            yield thing["spec"]["jobTemplate"]["spec"]["template"]
 
     @property
     def deployment(self) -> dict:

@@ -27,40 +27,55 @@ def run(tool: str, *arguments: str | Path, cwd: Path = ROOT) -> str:
     return done.stdout + done.stderr
 
 
-@pytest.fixture
-def manifest(overlay: Overlay, tmp_path: Path) -> Path:
-    """An overlay in a file."""
-    path = tmp_path / f"{overlay.name}.yaml"
-    path.write_text(rendered.text(overlay.name))
-    return path
+@pytest.fixture(scope="module")
+def manifests(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """All overlays, in files."""
+    folder = tmp_path_factory.mktemp("manifests")
+    files = {name: folder / f"{name}.yaml" for name in rendered.OVERLAYS}
+    for name, path in files.items():
+        path.write_text(rendered.text(name))
+    return files
 
 
 @pytest.mark.parametrize("version", VERSIONS)
 def test_manifests_fit_the_schemas_of_kubernetes(
-    overlay: Overlay, manifest: Path, version: str
+    overlay: Overlay, manifests: dict[str, Path], version: str
 ) -> None:
-    said = run("kubernetes-validate", "-k", version, "--strict", manifest)
+    said = run("kubernetes-validate", "-k", version, "--strict", manifests[overlay.name])
     # Kinds that it does not know it only warns of.
     unknown = set(re.findall(r"find schema for kind (\w+)", said))
-    assert unknown <= rendered.FOREIGN, unknown
+    assert unknown <= set(rendered.FOREIGN), unknown
     assert said.count(" passed for ") + said.count("find schema") == len(overlay.objects)
 
 
-def test_a_mistake_in_a_manifest_is_found(manifest: Path) -> None:
-    manifest.write_text(manifest.read_text().replace("minReadySeconds:", "minReadySecs:"))
+def test_what_the_validators_do_not_know_has_its_form(overlay: Overlay) -> None:
+    for kind, (version, needed, more) in rendered.FOREIGN.items():
+        for thing in overlay.all(kind):
+            assert thing["apiVersion"] == version
+            assert needed <= set(thing["spec"]) <= needed | more, thing["metadata"]["name"]
+
+
+def test_a_mistake_in_a_manifest_is_found(manifests: dict[str, Path], tmp_path: Path) -> None:
+    wrong = tmp_path / "wrong.yaml"
+    text = manifests["dev"].read_text()
+    wrong.write_text(text.replace("minReadySeconds:", "minReadySecs:"))
     with pytest.raises(AssertionError, match="minReadySecs"):
-        run("kubernetes-validate", "-k", VERSIONS[-1], "--strict", manifest)
+        run("kubernetes-validate", "-k", VERSIONS[-1], "--strict", wrong)
 
 
-def test_checkov_finds_nothing_in_manifests(manifest: Path) -> None:
-    run("checkov", "--config-file", HERE / "checkov.yaml", "--file", manifest)
+def test_checkov_finds_nothing_in_manifests(manifests: dict[str, Path]) -> None:
+    files = [word for path in manifests.values() for word in ("--file", path)]
+    run("checkov", "--config-file", HERE / "checkov.yaml", *files)
 
 
-def test_checkov_finds_a_pod_that_may_do_too_much(manifest: Path) -> None:
-    loose = manifest.read_text().replace("readOnlyRootFilesystem: true", "privileged: true")
-    manifest.write_text(loose)
+def test_checkov_finds_a_pod_that_may_do_too_much(
+    manifests: dict[str, Path], tmp_path: Path
+) -> None:
+    loose = tmp_path / "loose.yaml"
+    text = manifests["dev"].read_text()
+    loose.write_text(text.replace("readOnlyRootFilesystem: true", "privileged: true"))
     with pytest.raises(AssertionError, match="CKV_K8S_16"):
-        run("checkov", "--config-file", HERE / "checkov.yaml", "--file", manifest)
+        run("checkov", "--config-file", HERE / "checkov.yaml", "--file", loose)
 
 
 def test_hadolint_finds_nothing_in_the_dockerfile() -> None:
@@ -72,14 +87,15 @@ def test_yamllint_finds_nothing_in_manifests() -> None:
 
 
 def test_shellcheck_finds_nothing_in_scripts() -> None:
+    shells = (b"#!/usr/bin/env bash\n", b"#!/bin/sh\n")
     scripts = [
         path
         for folder in ("deploy", "tests/image")
         for path in (ROOT / folder).rglob("*")
-        if path.is_file() and path.read_bytes().startswith(b"#!/usr/bin/env bash\n")
+        if path.is_file() and path.read_bytes().startswith(shells)
     ]
-    assert len(scripts) >= 4
-    run("shellcheck", *scripts)
+    assert len(scripts) >= 10
+    run("shellcheck", "--external-sources", "--source-path=SCRIPTDIR", *scripts)
 
 
 def test_the_context_of_the_image_has_all_that_cargo_needs(tmp_path: Path) -> None:

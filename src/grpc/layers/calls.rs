@@ -22,7 +22,7 @@ use super::methods::Method;
 use super::transport_faults::explain_end;
 use crate::connections::{self, Cause, TurnedAway};
 use crate::grpc::errors::Fault;
-use crate::trace;
+use crate::trace::{self, Trace};
 
 /// The header with the id of the trace that a call belongs to.
 pub const TRACE_ID: HeaderName = HeaderName::from_static("x-trace-id");
@@ -63,11 +63,16 @@ where
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let method = Method::of(request.uri().path());
         let mut call = Call::new(method, request.headers(), self.turned_away.clone());
-        let answer = call.span.in_scope(|| self.inner.call(request)).instrument(call.span.clone());
+        let answer = trace::within(call.trace, || {
+            call.span.in_scope(|| self.inner.call(request)).instrument(call.span.clone())
+        });
         Box::pin(async move {
-            let mut response = answer.await?;
-            if let Some(trace_id) = call.trace_id.as_deref().map(HeaderValue::from_str) {
-                response.headers_mut().insert(TRACE_ID, trace_id.expect("hexadecimal digits"));
+            let mut response = trace::carry(call.trace, answer).await?;
+            if let Some(trace) = call.trace {
+                let mut id = HeaderValue::try_from(trace.to_string()).expect("hexadecimal digits");
+                // It never comes again: compression is to remember other headers.
+                id.set_sensitive(true);
+                response.headers_mut().insert(TRACE_ID, id);
             }
             match super::early_status(response.headers()) {
                 Some(status) => call.ended(&status),
@@ -86,30 +91,33 @@ struct Call {
     method: &'static Method,
     began: Instant,
     ended: bool,
-    /// Disabled, where no traces are exported, and once a stream has begun.
+    /// Nothing, where no traces are exported.
+    trace: Option<Trace>,
+    /// Disabled, where the trace is not recorded, and once a stream has begun.
     span: Span,
-    trace_id: Option<String>,
     turned_away: TurnedAway,
 }
 
 impl Call {
     fn new(method: &'static Method, headers: &HeaderMap, turned_away: TurnedAway) -> Self {
-        let span = tracing::info_span!(
-            target: "span",
-            parent: None,
-            "rpc",
-            otel.name = method.name,
-            otel.kind = "server",
-            otel.status_code = Empty,
-            rpc.system = "grpc",
-            rpc.service = method.service,
-            rpc.method = method.short,
-            rpc.grpc.status_code = Empty,
-            parlor.reason = Empty,
-        );
+        let span = || {
+            tracing::info_span!(
+                target: "span",
+                parent: None,
+                "rpc",
+                otel.name = method.name,
+                otel.kind = "server",
+                otel.status_code = Empty,
+                rpc.system = "grpc",
+                rpc.service = method.service,
+                rpc.method = method.short,
+                rpc.grpc.status_code = Empty,
+                parlor.reason = Empty,
+            )
+        };
         let header = |name: &str| Some(headers.get(name)?.to_str().ok()?.to_owned());
-        let trace_id = trace::adopt(&span, &header);
-        Self { method, began: Instant::now(), ended: false, span, trace_id, turned_away }
+        let (trace, span) = trace::join(&header, span);
+        Self { method, began: Instant::now(), ended: false, trace, span, turned_away }
     }
 
     /// The span does not live as long as the stream.
@@ -127,7 +135,7 @@ impl Call {
             _ => status.get_error_details(),
         };
         let reason = details.error_info().map_or("", |info| info.reason.as_str());
-        self.log(status.code(), reason);
+        trace::within(self.trace, || self.log(status.code(), reason));
         self.measure(status.code());
         count_refusal(reason);
         let span = std::mem::replace(&mut self.span, Span::none());
@@ -156,21 +164,21 @@ impl Call {
 
     fn log(&self, code: Code, reason: &str) {
         let millis = self.began.elapsed().as_secs_f64() * 1000.0;
-        let (method, trace_id) = (self.method.name.as_str(), self.trace_id.as_deref());
+        let method = self.method.name.as_str();
         if let Some(cause) = turned_away_for(reason) {
             self.turned_away.note(cause);
-            tracing::debug!(trace_id, method, ?code, reason, millis, "call turned away");
+            tracing::debug!(method, ?code, reason, millis, "call turned away");
             return;
         }
         match code {
             Code::Internal | Code::DataLoss | Code::Unknown => {
-                tracing::error!(trace_id, method, ?code, reason, millis, "call failed");
+                tracing::error!(method, ?code, reason, millis, "call failed");
             }
             Code::Unavailable | Code::ResourceExhausted => {
-                tracing::warn!(trace_id, method, ?code, reason, millis, "call failed");
+                tracing::warn!(method, ?code, reason, millis, "call failed");
             }
-            Code::Ok => tracing::info!(trace_id, method, ?code, millis, "call"),
-            _ => tracing::info!(trace_id, method, ?code, reason, millis, "call refused"),
+            Code::Ok => tracing::info!(method, ?code, millis, "call"),
+            _ => tracing::info!(method, ?code, reason, millis, "call refused"),
         }
     }
 }

@@ -144,13 +144,13 @@ pub(super) struct Looker {
 impl Looker {
     /// Looks for matches that are asked for at once, and for all every so often.
     pub(super) async fn look(self) {
-        let mut rest = self.pause(0);
+        let mut rest = Instant::now() + pause(self.every, 0);
         loop {
             let ids = tokio::select! {
                 ids = self.watches.asked() => ids,
                 () = tokio::time::sleep_until(rest) => {
                     let ids = self.watches.all();
-                    rest = self.pause(ids.len());
+                    rest = Instant::now() + pause(self.every, ids.len());
                     ids
                 }
             };
@@ -161,11 +161,6 @@ impl Looker {
                 }
             }
         }
-    }
-
-    fn pause(&self, watched: usize) -> Instant {
-        let pause = if watched > MANY { self.every.mul_f64(2.5) } else { self.every };
-        Instant::now() + jittered(pause, 20)
     }
 
     /// Looks for each; what cannot be found out of one does not keep it from being of the others.
@@ -187,5 +182,25 @@ impl Looker {
             }
         }
         failed
+    }
+}
+
+/// How long to wait before looking again for so many matches; all instances differ in it a little.
+fn pause(every: Duration, watched: usize) -> Duration {
+    let pause = if watched > MANY { every.mul_f64(2.5) } else { every };
+    jittered(pause, 20)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn very_many_matches_are_looked_for_less_often() {
+        let every = Duration::from_secs(2);
+        for _ in 0..100 {
+            assert!((1_600..=2_400).contains(&pause(every, MANY).as_millis()));
+            assert!((4_000..=6_000).contains(&pause(every, MANY + 1).as_millis()));
+        }
     }
 }

@@ -120,7 +120,7 @@ impl fmt::Debug for RedisConfig {
 /// Keeps matches in Redis.
 ///
 /// The server's user needs, on keys and channels that begin with the prefix, `evalsha eval exists get
-/// set hget hmget hset xadd xrange pexpire publish subscribe unsubscribe ping`; in a cluster also
+/// set hget hmget hset xadd xrange pexpire pttl publish subscribe unsubscribe ping`; in a cluster also
 /// `cluster|slots asking`, to wait for a replica `wait`, and `config|get role` to
 /// [say](Store::info) what the server keeps. The sentinels' user needs
 /// `sentinel|get-master-addr-by-name`. Where the server's default user is turned off,

@@ -47,6 +47,13 @@ def forgetful_server() -> Iterator[Server]:
         yield server
 
 
+@pytest.fixture(scope="session")
+def lively_server() -> Iterator[Server]:
+    """A server with hurried heartbeats, by which viewers of a match that goes no further leave."""
+    with Server("--heartbeat", "200ms") as server:
+        yield server
+
+
 @pytest.fixture
 def seed(request: pytest.FixtureRequest) -> int:
     """A seed for what is random in a test; `PARLOR_TEST_SEED` runs it again."""

@@ -17,6 +17,7 @@ from parlor_client.checker import check
 from parlor_client.cluster import INSTANCES, Cluster
 from parlor_client.findings import Report
 from parlor_client.recording import Recording
+from parlor_client.redis import Redis
 from parlor_client.viewers import Tables
 
 MATCHES = 50
@@ -30,11 +31,15 @@ KILLS_UNDER_WAY = 5
 @pytest.fixture
 def cluster(tmp_path: Path) -> Iterator[Cluster]:
     """Three servers and a Redis."""
-    cluster = Cluster(tmp_path / "servers.log")
+    redis = Redis()
     try:
-        yield cluster
+        cluster = Cluster(tmp_path / "servers.log", [redis.url] * INSTANCES)
+        try:
+            yield cluster
+        finally:
+            cluster.stop()
     finally:
-        cluster.stop()
+        redis.stop()
 
 
 def test_no_action_is_lost_and_every_viewer_sees_all_of_it_while_servers_are_killed(

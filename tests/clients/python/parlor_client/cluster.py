@@ -1,33 +1,36 @@
-"""Several instances of the service that share one Redis, and die at any time."""
+"""Several instances of the service that share one store, and die at any time."""
 
 import os
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from parlor_client.recording import now
-from parlor_client.redis import Redis, free_port
+from parlor_client.redis import free_port
 from parlor_client.server import Server
 
 INSTANCES = 3
+RESTART_SECS = 30
 
 
 class Cluster:
-    """Three servers with one store and one token key."""
+    """Three servers with one token key, each with an address of the store that they share."""
 
-    def __init__(self, log: Path) -> None:
+    def __init__(self, log: Path, stores: list[str], *flags: str) -> None:
         self._log = log
-        self._redis = Redis()
+        self._stores = stores
         key = f"cluster:{os.urandom(32).hex()}"
-        self._flags = ["--store", self._redis.url, "--token-keys", key, "--heartbeat", "1s"]
-        self._servers: list[Server] = []
+        self._flags = ["--token-keys", key, "--heartbeat", "1s", *flags]
         # When which server was killed.
         self.kills: list[tuple[int, str]] = []
-        for _ in range(INSTANCES):
-            self._servers.append(self._start(f"127.0.0.1:{free_port()}"))
+        addresses = [f"127.0.0.1:{free_port()}" for _ in range(INSTANCES)]
+        with ThreadPoolExecutor() as starting:
+            self._servers = list(starting.map(self._start, range(INSTANCES), addresses))
 
-    def _start(self, address: str) -> Server:
+    def _start(self, place: int, address: str) -> Server:
+        store = ["--store", self._stores[place]]
         with self._log.open("a") as log:
-            return Server(*self._flags, listen=address, log=log)
+            return Server(*self._flags, *store, listen=address, log=log)
 
     def errors(self) -> list[str]:
         """What the servers logged that should never happen."""
@@ -45,12 +48,27 @@ class Cluster:
         self.kills.append((now(), server.address))
         server.kill()
         time.sleep(down_secs)
-        self._servers[place] = self._start(server.address)
+        self._servers[place] = self._start_again(place, server.address)
+
+    def _start_again(self, place: int, address: str) -> Server:
+        """Starts one, again and again while the store is not there to start with."""
+        give_up = time.monotonic() + RESTART_SECS
+        while True:
+            try:
+                return self._start(place, address)
+            except RuntimeError:
+                if time.monotonic() > give_up:
+                    raise
+
+    def pause(self, place: int, secs: float) -> None:
+        """Stops one in its tracks for a while; what is sent to it waits."""
+        server = self._servers[place]
+        server.pause()
+        time.sleep(secs)
+        server.go_on()
 
     def stop(self) -> None:
-        """Ends everything; each server ends well."""
-        try:
-            codes = [server.stop() for server in self._servers]
-        finally:
-            self._redis.stop()
+        """Ends all of them; each ends well."""
+        with ThreadPoolExecutor() as stopping:
+            codes = list(stopping.map(Server.stop, self._servers))
         assert codes == [0] * INSTANCES

@@ -61,3 +61,8 @@ class Report:
         lines = [f"  {name:{width}} {count:6}" for name, count in sorted(self.counts.items())]
         found = [f"  {finding}" for finding in self.findings[:20]]
         return "\n".join(["checked:", *lines, f"findings: {len(self.findings)}", *found])
+
+    def add(self, other: "Report") -> None:
+        """Adds what was found elsewhere."""
+        self.findings += other.findings
+        self.counts += other.counts

@@ -12,9 +12,14 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from types import SimpleNamespace
 
+from google.protobuf.text_format import MessageToString
+
 from parlor_client.findings import Finding, Report, Rule
 from parlor_client.recording import Recording, Viewer
 from parlor_client.stubs import matches as m
+
+# Lines that a stream leaves.
+STREAM = ("opened", "broken", "snapshot", "update", "heartbeat", "ended", "left", "failed")
 
 # Refusals that come of answering twice, or of what is no longer asked.
 EXPECTED_REFUSALS = {"REVISION_CONFLICT", "MATCH_OVER"}
@@ -146,7 +151,7 @@ class History:
                 self._find(Rule.REPEAT, viewer.name, version, f"{count} times")
 
     def _check_end(self, viewer: Viewer, version: int) -> None:
-        last = viewer.lines[-1]
+        last = viewer.of(*STREAM)[-1]
         reason = getattr(last, "reason", m.END_REASON_MATCH_OVER)
         if last.kind not in ("ended", "left") or reason != m.END_REASON_MATCH_OVER:
             self._find(Rule.END, viewer.name, version, last)
@@ -206,7 +211,7 @@ class History:
         if not action.answers and not action.refusals:
             self._find(Rule.UNANSWERED, action, None)
         if action.answers and action.refusals:
-            self._find(Rule.ANSWER, action, None, "carried out and refused")
+            self._find(Rule.ANSWER, action, action.version, "carried out and refused")
         expected = EXPECTED_REFUSALS | (REFUSALS_OF_THE_LOST if self._may_forget else set())
         for refusal in action.refusals:
             self._count(f"refused: {refusal.reason}")
@@ -273,6 +278,9 @@ class History:
 
     def _check_reads(self) -> None:
         """Whatever is read is as new as all that was acknowledged before."""
+        if self._may_forget:
+            # A primary that does not know yet that it was replaced shows what it has.
+            return
         acknowledged = [(action.answers[0].at, action.version) for action in self._acted.values()]
         for viewer in self._viewers:
             for asked, version in reads(viewer):
@@ -286,8 +294,8 @@ class History:
         """All who may see the same are told the same of a version."""
         for frames in self._frames.values():
             told: dict[int | None, Frame] = {}
-            # First those that tell all, of whom the last was told when all was over.
-            for frame in sorted(frames, key=lambda frame: (frame.events is None, -frame.at)):
+            # First what a stream told when all was over.
+            for frame in sorted(frames, key=lambda frame: (frame.line.kind != "update", -frame.at)):
                 first = told.setdefault(frame.viewer.seat, frame)
                 self._count("views compared")
                 if agree(frame, first):
@@ -352,4 +360,5 @@ def agree(one: Frame, other: Frame) -> bool:
 
 def shown(frame: Frame) -> str:
     """What a viewer was told, for people."""
-    return f"{frame.line.kind} {frame.events} {frame.view}"
+    told = [*(frame.events or ()), frame.view]
+    return f"{frame.line.kind} {[MessageToString(message, as_one_line=True) for message in told]}"

@@ -93,6 +93,17 @@ class Player:
 
 async def open_channel(address: str) -> grpc.aio.Channel:
     """A connection of its own."""
-    channel = grpc.aio.insecure_channel(address, options=[("grpc.use_local_subchannel_pool", 1)])
+    channel = lasting_channel(address)
     await channel.channel_ready()
     return channel
+
+
+def lasting_channel(address: str) -> grpc.aio.Channel:
+    """A connection of its own, that comes back soon when it is lost."""
+    options = [
+        ("grpc.use_local_subchannel_pool", 1),
+        ("grpc.initial_reconnect_backoff_ms", 20),
+        ("grpc.min_reconnect_backoff_ms", 20),
+        ("grpc.max_reconnect_backoff_ms", 200),
+    ]
+    return grpc.aio.insecure_channel(address, options)

@@ -11,11 +11,14 @@ A recording is a file for each viewer with a JSON object on each line: `at`, in 
     heartbeat `version`
     ended     all was told: perhaps `reason`, `resumed`
     left      the match goes on no further, and all was told
+    failed    the viewer gave up: `code`, `reason`
     sent      an action, before its first try: `action_id`, `decision`, `action`
     acted     it was carried out: `action_id`, `version`, `answer`, whether `replayed`
     refused   it was not: `action_id`, `code`, `reason`
-    lost      a try got no answer, and is made again: `action_id`, `server`, `code`
+    lost      a try got no answer, and is made again: `action_id`, `server`, `code`, `reason`
     looked    asked for its view: `asked` (when), `view`
+
+Where Python wrote them, lines about a try also say which `server` was asked, and when: `asked`.
 """
 
 import json
@@ -102,6 +105,15 @@ def read(folder: Path) -> Recording:
         for path in sorted(folder.glob("*.jsonl"))
     ]
     return Recording(m.Match.FromString(bytes.fromhex(summary["found"])), viewers)
+
+
+def read_players(path: Path) -> list[Viewer]:
+    """Reads what all players of one `parlor play` recorded."""
+    lines = [_read_line(line) for line in path.read_text("utf-8").splitlines()]
+    seats = sorted({line.seat for line in lines})
+    return [
+        Viewer(f"seat {seat}", [line for line in lines if line.seat == seat]) for seat in seats
+    ]
 
 
 def _read_line(text: str) -> SimpleNamespace:

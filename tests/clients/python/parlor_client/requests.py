@@ -1,9 +1,10 @@
 """Requests for matches of any game, and the seats that come of them."""
 
+import random
 import uuid
 from dataclasses import dataclass, field
 
-from parlor_client.stubs import games
+from parlor_client.stubs import catalog, games
 from parlor_client.stubs import matches as m
 
 
@@ -39,6 +40,26 @@ def create_request(
     return m.CreateMatchRequest(
         request_id=new_id(), options=options, seats=seats, visibility=visibility
     )
+
+
+def draw_request(
+    game: catalog.GetGameResponse, seats: int, rng: random.Random
+) -> m.CreateMatchRequest:
+    """A request for a match of a game with open seats and whatever options, but for lists of cards.
+    Not all that is drawn goes together."""
+    options = games.GameOptions()
+    arm = getattr(options, game.summary.game_id)
+    arm.SetInParent()
+    for option in game.options:
+        match option.WhichOneof("kind"):
+            case "switch":
+                setattr(arm, option.name, rng.random() < 0.5)
+            case "number":
+                setattr(arm, option.name, rng.randint(option.number.min, option.number.max))
+            case "seat":
+                setattr(arm, option.name, rng.randrange(seats))
+    visibility = rng.choice([m.VISIBILITY_PUBLIC, m.VISIBILITY_PRIVATE])
+    return create_request([left_open()] * seats, options, visibility)
 
 
 @dataclass

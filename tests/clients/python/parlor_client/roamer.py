@@ -2,8 +2,8 @@
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Awaitable, Callable
-from functools import partial
+from collections.abc import AsyncIterator, Awaitable, Iterator
+from contextlib import contextmanager
 
 import grpc
 from grpc_status import rpc_status
@@ -25,6 +25,13 @@ REPEAT = 0.1  # loses an answer, and asks another server again
 HANG_UP = 0.1  # does not wait for an answer, and asks another server again
 RACE = 0.1  # sends two answers to one decision to two servers at once
 STALE = 0.05  # answers a decision once more
+
+# Why a stream ends that is not to be taken up again.
+LAST = {
+    m.END_REASON_MATCH_OVER,
+    m.END_REASON_MATCH_EXPIRED,
+    m.END_REASON_TOKEN_REVOKED,
+}
 
 # Statuses that are made on this side when a server is gone.
 PASSING = {
@@ -67,8 +74,48 @@ class Pauses:
         self._pause = min(2 * self._pause, LONGEST_PAUSE_SECS)
 
 
+class Curfew:
+    """When the viewers of a match leave although it is not over."""
+
+    def __init__(self) -> None:
+        # Nobody acts any more.
+        self.begun = False
+        # The newest version that anybody's doing was acknowledged with.
+        self.reached = 1
+        self._acting = 0
+
+    @staticmethod
+    def at(version: int) -> "Curfew":
+        """Who has seen this version leaves."""
+        curfew = Curfew()
+        curfew.begun = True
+        curfew.reach(version)
+        return curfew
+
+    @property
+    def version(self) -> int | None:
+        """Who has seen this version leaves: nobody acts, nor will."""
+        return self.reached if self.begun and not self._acting else None
+
+    def reach(self, version: int) -> None:
+        """Notes a version that was acknowledged."""
+        self.reached = max(self.reached, version)
+
+    @contextmanager
+    def acting(self) -> Iterator[None]:
+        """While somebody acts, the last version is not known."""
+        self._acting += 1
+        try:
+            yield
+        finally:
+            self._acting -= 1
+
+
 class Roamer:
     """A viewer of one match, at one of several servers at a time."""
+
+    # How long it waits for an answer.
+    call_secs: float = PATIENCE_SECS
 
     def __init__(
         self,
@@ -76,6 +123,7 @@ class Roamer:
         match_id: str,
         recorder: Recorder,
         rng: random.Random,
+        curfew: Curfew | None = None,
     ) -> None:
         self._servers = servers
         self._place = 0
@@ -83,6 +131,7 @@ class Roamer:
         self._metadata: list[tuple[str, str]] = []
         self._recorder = recorder
         self._rng = rng
+        self._curfew = curfew or Curfew()
 
     def _move_on(self) -> None:
         self._place = (self._place + 1) % len(self._servers)
@@ -90,20 +139,27 @@ class Roamer:
     def _server(self, steps: int = 0) -> tuple[str, MatchStub]:
         return self._servers[(self._place + steps) % len(self._servers)]
 
-    async def _ask(
-        self, call: Callable[[MatchStub], Awaitable[object]], steps: int = 0
-    ) -> object:
+    async def attempt(self, doing: Awaitable[None]) -> None:
+        """Does something; that it fails is written down like all else."""
+        try:
+            await doing
+        except grpc.RpcError as error:
+            said = {"code": error.code().name, "reason": reason_of(error)}
+            self._recorder.write("failed", **said)
+
+    async def _ask(self, method: str, request: object, steps: int = 0) -> object:
         """Asks one server after the other until there is an answer."""
         pauses = Pauses()
         while True:
+            call = getattr(self._server(steps)[1], method)
             try:
-                return await call(self._server(steps)[1])
+                return await call(request, metadata=self._metadata, timeout=self.call_secs)
             except grpc.RpcError as error:
                 await pauses.wait(error)
                 steps += 1
 
     async def follow(self, after_version: int | None = None) -> AsyncIterator[m.View]:
-        """Gives what is seen at each version, until the match is over."""
+        """Gives what is seen at each version, until the match is over or it is time to leave."""
         token, pauses = b"", Pauses()
         while True:
             address, stub = self._server()
@@ -121,8 +177,15 @@ class Roamer:
                         if self._rng.random() < LEAVE:
                             call.cancel()
                             break
-                    elif message.HasField("end") and message.end.reason != m.END_REASON_DRAINING:
-                        self._recorder.write("ended", reason=message.end.reason)
+                    elif message.HasField("end"):
+                        if message.end.reason in LAST:
+                            self._recorder.write("ended", reason=message.end.reason)
+                            return
+                        await asyncio.sleep(message.end.after_ms / 1000)
+                    last = self._curfew.version
+                    if last is not None and message.version >= last:
+                        self._recorder.write("left")
+                        call.cancel()
                         return
             except grpc.RpcError as error:
                 code = error.code().name
@@ -161,37 +224,49 @@ class Spectator(Roamer):
 class SeatedRoamer(Roamer):
     """Takes a seat, and chooses among what it may do."""
 
+    look = LOOK
+
     def __init__(self, *place: object) -> None:
         super().__init__(*place)
         self._answered: set[int] = set()
+        # What was carried out.
+        self._done: list[m.SubmitActionRequest] = []
 
     async def play(self, join_code: str) -> None:
         """Plays until the match is over."""
         await self._join(join_code)
         await self._look()
-        async for view in self.follow():
-            if self._rng.random() < LOOK:
+        await self._play_on(None)
+
+    async def _play_on(self, after_version: int | None) -> None:
+        async for view in self.follow(after_version):
+            if self._rng.random() < self.look:
                 await self._look()
             await self._answer(view)
 
-    async def _join(self, join_code: str) -> None:
+    async def _join(self, join_code: str) -> str:
+        """Takes a seat; gives its token."""
         entropy = self._rng.randbytes(16)
         request = m.JoinMatchRequest(
             request_id=new_id(), join_code=join_code, entropy=entropy, name="a Python player"
         )
-        joined = await self._ask(lambda stub: stub.JoinMatch(request))
+        joined = await self._ask("JoinMatch", request)
         self._metadata = bearer(joined.seat_token.token)
         self._recorder.seat = joined.seat_token.seat
         version = joined.match.version
+        self._curfew.reach(version)
         self._recorder.write("joined", version=version, entropy=entropy.hex())
+        return joined.seat_token.token
 
-    async def _look(self) -> None:
+    async def _look(self) -> m.View:
         request = m.GetViewRequest(match_id=self._match_id)
         asked = now()
-        answer = await self._ask(lambda stub: stub.GetView(request, metadata=self._metadata), 1)
+        answer = await self._ask("GetView", request, 1)
         self._recorder.write("looked", asked=asked, view=answer.view)
+        return answer.view
 
     async def _answer(self, view: m.View) -> None:
+        """Answers what its seat is asked, once."""
         mine = [asked.decision for asked in view.decisions if asked.seat == self._recorder.seat]
         if not mine or mine[0] in self._answered:
             return
@@ -206,21 +281,32 @@ class SeatedRoamer(Roamer):
         if self._rng.random() < STALE:
             await self._send(action, decision)
 
-    async def _send(self, action: games.GameAction, decision: int, steps: int = 0) -> None:
-        """Sends an action until it is answered, each time to another server."""
+    async def _send(self, action: games.GameAction, decision: int, steps: int = 0) -> str | None:
+        """Sends an action until it is answered, each time to another server; gives the reason if it
+        is refused."""
         request = m.SubmitActionRequest(
             match_id=self._match_id, action_id=new_id(), action=action, decision=decision
         )
-        action_id = request.action_id
-        self._recorder.write("sent", action_id=action_id, decision=decision, action=action)
-        luck, pauses = self._rng.random(), Pauses()
-        tries = 2 if luck < REPEAT else 1
+        sent = {"action_id": request.action_id, "decision": decision, "action": action}
+        self._recorder.write("sent", **sent)
+        luck = self._rng.random()
         patience = self._rng.uniform(0, 0.01) if luck > 1 - HANG_UP else None
-        while tries > 0:
+        return await self._settle(request, steps, 2 if luck < REPEAT else 1, patience)
+
+    async def _settle(
+        self,
+        request: m.SubmitActionRequest,
+        steps: int,
+        answers: int,
+        patience: float | None = None,
+    ) -> str | None:
+        """Sends a request until there are so many answers to it, or a refusal."""
+        pauses = Pauses()
+        while answers > 0:
             address, stub = self._server(steps)
-            lost = partial(self._recorder.write, "lost", action_id=action_id, server=address)
             steps += 1
-            call = stub.SubmitAction(request, metadata=self._metadata, timeout=PATIENCE_SECS)
+            told = {"action_id": request.action_id, "server": address, "asked": now()}
+            call = stub.SubmitAction(request, metadata=self._metadata, timeout=self.call_secs)
             if patience is not None:
                 # The timer is the client's fault here: it hangs up on a call under way.
                 asyncio.get_running_loop().call_later(patience, call.cancel)
@@ -230,16 +316,18 @@ class SeatedRoamer(Roamer):
             except asyncio.CancelledError:
                 if asyncio.current_task().cancelling():
                     raise
-                lost(code="CANCELLED")
+                self._recorder.write("lost", **told, code="CANCELLED")
             except grpc.RpcError as error:
                 code, reason = error.code(), reason_of(error)
                 if not is_passing(error):
-                    refused = {"action_id": action_id, "code": code.value[0], "reason": reason}
-                    self._recorder.write("refused", **refused)
-                    return
-                lost(code=code.name)
+                    self._recorder.write("refused", **told, code=code.value[0], reason=reason)
+                    return reason
+                self._recorder.write("lost", **told, code=code.name, reason=reason)
                 await pauses.wait(error)
             else:
-                told = {"version": answer.version, "replayed": answer.replayed}
-                self._recorder.write("acted", action_id=action_id, answer=answer, **told)
-                tries -= 1
+                self._curfew.reach(answer.version)
+                told |= {"version": answer.version, "replayed": answer.replayed}
+                self._recorder.write("acted", **told, answer=answer)
+                answers -= 1
+        self._done.append(request)
+        return None

@@ -53,6 +53,14 @@ class Server:
         """Tells it to stop, as an operator would."""
         self._process.send_signal(signal.SIGTERM)
 
+    def pause(self) -> None:
+        """Stops it in its tracks; what is sent to it waits."""
+        self._process.send_signal(signal.SIGSTOP)
+
+    def go_on(self) -> None:
+        """Lets it go on."""
+        self._process.send_signal(signal.SIGCONT)
+
     def kill(self) -> None:
         """Ends it at once, as a crash would."""
         self.channel.close()

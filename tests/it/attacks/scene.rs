@@ -1,0 +1,179 @@
+//! A server that is attacked, and players who are not to notice.
+//!
+//! Players have no patience: an error that they would get over ends the test. How long their actions
+//! take is printed and not judged, because the attacker, the players and the server share a machine
+//! that others use, too. `PARLOR_TEST_ATTACK_SECS` makes each attack last longer, for figures.
+
+use std::time::Duration;
+
+use futures_util::future::join_all;
+use parlor::client::{Client, Followed, Patience};
+use parlor::proto::game_options::Game;
+use parlor::proto::{MatchState, NeonOptions};
+use tokio::time::Instant;
+
+use crate::instance::Table;
+use crate::metrics::get;
+use crate::process::Process;
+use crate::{eventually, within};
+
+/// How much memory an attack may cost.
+const COST: u64 = 96 * 1024 * 1024;
+
+/// How many matches are played at once.
+const TABLES: usize = 2;
+
+/// What every server here is set to, so that only attackers meet limits.
+const FLAGS: [&str; 6] = [
+    "--rate-limits=on",
+    "--seat-rate=off",
+    "--match-rate=off",
+    "--create-rate=off",
+    "--stream-rate=off",
+    "--admin-listen=127.0.0.1:0",
+];
+
+/// A server, and what is known of it before it is attacked.
+pub struct Scene {
+    process: Process,
+    /// What players play through, connected before it comes to be attacked.
+    client: Client,
+    /// A match that attackers may know.
+    pub known: Table,
+    quiet: Vec<Duration>,
+    memory: u64,
+    connections: f64,
+}
+
+impl Scene {
+    /// A server with more flags, at which matches were played in peace.
+    pub async fn set(flags: &[&str]) -> Self {
+        let flags: Vec<_> = FLAGS.iter().chain(flags).copied().collect();
+        let process = Process::start(&flags);
+        let client = players(&process);
+        let known = Table::create(&client, Game::Neon(NeonOptions::default()), 3).await;
+        let quiet = play(&client, || true).await;
+        let connections = gauge(&process, "parlor_connections_open").await;
+        let memory = process.memory();
+        Self { process, client, known, quiet, memory, connections }
+    }
+
+    /// Attacks while matches are played; then looks at what is left. The attacker is told the
+    /// server's address and a match.
+    pub async fn attack(mut self, attack: impl AsyncFn(&str, &str)) {
+        let began = Instant::now();
+        let long = std::env::var_os("PARLOR_TEST_ATTACK_SECS");
+        let long = long.map_or(0.0, |secs| secs.to_str().unwrap().parse().expect("seconds"));
+        let long = Duration::from_secs_f64(long);
+        let over = std::cell::Cell::new(false);
+        let attacking = async {
+            loop {
+                attack(self.process.address(), &self.known.id).await;
+                if began.elapsed() >= long {
+                    break;
+                }
+            }
+            over.set(true);
+        };
+        let both = async { tokio::join!(attacking, play(&self.client, || over.get())) };
+        let both = tokio::time::timeout(Duration::from_secs(60) + long, both);
+        let ((), attacked) = both.await.expect("it comes to an end");
+
+        let grown = self.process.peak_memory().saturating_sub(self.memory);
+        report(&mut self.quiet, attacked, grown);
+        assert!(grown < COST, "{} KiB more", grown / 1024);
+        within(Duration::from_secs(5), "all that attacked are gone", async || {
+            let streams = gauge(&self.process, "parlor_streams_open").await;
+            let connections = gauge(&self.process, "parlor_connections_open").await;
+            (streams < 0.5 && connections <= self.connections + 0.5).then_some(())
+        })
+        .await;
+        play(&players(&self.process), || true).await;
+        self.process.terminate();
+        assert_eq!(self.process.ended().await.code(), Some(0));
+    }
+}
+
+/// A client for who must not see an error.
+fn players(process: &Process) -> Client {
+    process.client().with_patience(Patience { total: Duration::ZERO, ..Patience::default() })
+}
+
+/// Plays whole matches until it is enough, at least one at each table, while someone watches each;
+/// gives how long actions took.
+async fn play(client: &Client, enough: impl Fn() -> bool) -> Vec<Duration> {
+    let tables = (0..TABLES).map(|_| async {
+        let mut times = Vec::new();
+        loop {
+            let table = Table::create(client, Game::Neon(NeonOptions::default()), 3).await;
+            let (played, ()) = tokio::join!(play_one(&table), watch(client, &table));
+            times.extend(played);
+            if enough() {
+                return times;
+            }
+        }
+    });
+    join_all(tables).await.concat()
+}
+
+/// Plays a match to its end; gives how long each action took.
+async fn play_one(table: &Table) -> Vec<Duration> {
+    let mut times = Vec::new();
+    loop {
+        let view = table.seats[0].view().await.expect("a view");
+        if view.state() != MatchState::Playing {
+            return times;
+        }
+        let decision = view.decisions[0];
+        let seat = &table.seats[decision.seat as usize];
+        let action = seat.view().await.expect("a view").legal_actions[0].clone();
+        let since = Instant::now();
+        seat.act(action, Some(decision.decision)).await.expect("a legal action");
+        times.push(since.elapsed());
+    }
+}
+
+/// Watches a match from its beginning to its end, on one stream.
+async fn watch(client: &Client, table: &Table) {
+    let mut follow = client.at(&table.id, None).unwrap().follow_from_the_start();
+    let mut next = 1;
+    while let Some(told) = follow.next().await.expect("no error") {
+        assert!(matches!(told, Followed::Update { version, .. } if version == next));
+        next += 1;
+    }
+    assert_eq!(follow.resumed(), 0);
+}
+
+/// One number of the server's metrics.
+async fn gauge(process: &Process, name: &str) -> f64 {
+    let admin = process.admin().expect("a port for operators");
+    let prefix = format!("{name} ");
+    eventually("it is measured", async || {
+        let (_, text) = get(&admin, "/metrics").await;
+        text.lines().find_map(|line| line.strip_prefix(&prefix)?.parse().ok())
+    })
+    .await
+}
+
+#[expect(clippy::print_stdout, reason = "figures are read, not judged")]
+fn report(quiet: &mut [Duration], mut attacked: Vec<Duration>, grown: u64) {
+    let at = |times: &mut [Duration], share: f64| {
+        times.sort_unstable();
+        #[expect(clippy::cast_precision_loss, reason = "there are not so many")]
+        #[expect(clippy::cast_sign_loss, reason = "a share of a length")]
+        let index = (times.len() as f64 * share) as usize;
+        times[index.min(times.len() - 1)].as_secs_f64() * 1000.0
+    };
+    let [quiet, attacked] = [quiet, &mut attacked[..]].map(|t| [at(t, 0.5), at(t, 0.99)]);
+    println!(
+        "{}: actions took {:.1} ms, 99 of 100 at most {:.1}; in peace {:.1} and {:.1}, so {:.1} times \
+         that; {} KiB more at most",
+        std::thread::current().name().unwrap_or_default(),
+        attacked[0],
+        attacked[1],
+        quiet[0],
+        quiet[1],
+        attacked[1] / quiet[1],
+        grown / 1024,
+    );
+}
