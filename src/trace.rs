@@ -97,6 +97,13 @@ pub async fn carry<F: Future>(trace: Option<Trace>, work: F) -> F::Output {
     poll_fn(|context| within(trace, || work.as_mut().poll(context))).await
 }
 
+/// A span of what is done here, made only if the trace is recorded.
+///
+/// Nobody else sees to that: to `tracing`, layers that each want nothing of a span want it together.
+pub fn span(make: impl FnOnce() -> Span) -> Span {
+    if here().is_some_and(|trace| trace.recorded) { make() } else { Span::none() }
+}
+
 /// See [`Tracer::origin`].
 pub fn origin() -> Option<Origin> {
     here().filter(|trace| trace.recorded).and_then(|_| TRACER.get()?.origin())
@@ -129,6 +136,20 @@ mod tests {
         });
         assert!(panicked.is_err());
         assert_eq!(here(), None);
+    }
+
+    #[test]
+    fn spans_are_made_only_where_they_are_recorded() {
+        let count = Cell::new(0);
+        for trace in [None, ONE, OTHER] {
+            within(trace, || {
+                span(|| {
+                    count.set(count.get() + 1);
+                    Span::none()
+                })
+            });
+        }
+        assert_eq!(count.get(), 1);
     }
 
     #[tokio::test]

@@ -109,7 +109,7 @@ impl<G: Game> Matches<G> {
             };
             known = Some(Arc::clone(&live));
 
-            let rules = tracing::info_span!(target: "span", "rules");
+            let rules = trace::span(|| tracing::info_span!(target: "span", "rules"));
             let decided = rules.in_scope(|| {
                 let input = decide(&live.record)?;
                 let next = live.next(&input)?;
@@ -179,7 +179,8 @@ impl<G: Game> Matches<G> {
     fn committed(&self, id: MatchId, input: &Input<G>, mut frame: Frame<G>) -> Answer<G> {
         count(input, &frame);
         frame.heard = Some(Heard { at: Instant::now(), here: true, origin: trace::origin() });
-        let _announcing = tracing::info_span!(target: "span", "announce").entered();
+        let announcing = trace::span(|| tracing::info_span!(target: "span", "announce"));
+        let _announcing = announcing.entered();
         let frame = Arc::new(frame);
         self.inner.cache.insert(id, Arc::clone(&frame.live));
         self.inner.readers.offer(id, &frame);
@@ -264,7 +265,7 @@ impl<G: Game> Matches<G> {
 
 /// The span of a change, which goes on when its caller does not wait for it any more.
 fn change_span(id: MatchId) -> tracing::Span {
-    tracing::info_span!(target: "span", "change", parlor.match_id = %id)
+    trace::span(|| tracing::info_span!(target: "span", "change", parlor.match_id = %id))
 }
 
 /// Counts what was done, for those who operate the service.

@@ -14,6 +14,7 @@ use super::uncut::Uncut;
 use super::{Creation, Error, JoinCode, Matches, Player, Visibility, stored};
 use crate::rules::{BySeat, Entropy, Game, Seat, Seed, Setup};
 use crate::store::{Digest, Entry, MatchId};
+use crate::trace;
 
 /// A request for a new match.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -75,8 +76,8 @@ impl<G: Game> Matches<G> {
         let matches = self.clone();
         let work = async move { matches.create_once(request, setup).await };
         // The id of the match is known only in the middle of it.
-        let span = tracing::info_span!(target: "span", "change", parlor.match_id = Empty);
-        Uncut::new(work.instrument(span), &self.inner.tasks).await
+        let change = || tracing::info_span!(target: "span", "change", parlor.match_id = Empty);
+        Uncut::new(work.instrument(trace::span(change)), &self.inner.tasks).await
     }
 
     async fn create_once(
@@ -98,7 +99,7 @@ impl<G: Game> Matches<G> {
         let id = claim.join_code.match_id();
         Span::current().record("parlor.match_id", tracing::field::display(id));
         let creation = self.creation(&request, setup, claim.join_code);
-        let rules = tracing::info_span!(target: "span", "rules");
+        let rules = trace::span(|| tracing::info_span!(target: "span", "rules"));
         let (frame, input) = rules.in_scope(|| Frame::create(creation))?;
         let first = Entry { position: frame.live.position, input };
         let snapshot = frame.live.snapshot()?;

@@ -63,7 +63,10 @@ impl<G: Game> Frame<G> {
         let Input::Create(creation) = stored::read::<Input<G>>(&entry.input)? else {
             return Err(Error::Corrupt("the log does not begin with a creation".to_owned()));
         };
-        Self::first(creation, &entry.input)?.at(entry)
+        if following(&creation.history_key, START, &entry.input) != entry.position {
+            return Err(Error::Forked);
+        }
+        Self::first(creation, &entry.input)
     }
 
     fn first(creation: Arc<Creation<G::Options>>, input: &[u8]) -> Result<Self, Error> {
@@ -72,11 +75,6 @@ impl<G: Game> Frame<G> {
         let record = Record::create(creation, &mut events)?;
         let live = Arc::new(Live { position, record });
         Ok(Self { before: START, live, events, heard: None })
-    }
-
-    /// This step, if it leads where the log says that it does.
-    fn at(self, entry: &Entry) -> Result<Self, Error> {
-        if self.live.position == entry.position { Ok(self) } else { Err(Error::Forked) }
     }
 }
 

@@ -238,6 +238,7 @@ mod tests {
 
     use tracing::Subscriber;
     use tracing_subscriber::Layer;
+    use tracing_subscriber::filter::filter_fn;
     use tracing_subscriber::layer::{Context, SubscriberExt as _};
 
     use super::*;
@@ -255,7 +256,9 @@ mod tests {
     #[test]
     fn rules_that_panic_are_an_error_and_are_counted() {
         let heard = Heard::default();
-        let subscriber = tracing_subscriber::registry().with(heard.clone());
+        let measurements = filter_fn(|metadata| metadata.target() == "metric");
+        let subscriber =
+            tracing_subscriber::registry().with(heard.clone().with_filter(measurements));
         tracing::subscriber::with_default(subscriber, || {
             assert_eq!(guarded(|| 1), Ok(1));
             assert_eq!(guarded(|| panic!("a mistake")), Err::<(), _>(Error::RulesPanic));

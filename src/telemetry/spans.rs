@@ -15,20 +15,15 @@ use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::{Sampler, SdkTracerProvider, SpanData, SpanExporter};
 use rand::RngExt as _;
 use tracing::level_filters::LevelFilter;
-use tracing::subscriber::Interest;
-use tracing::{Metadata, Span, Subscriber};
+use tracing::{Span, Subscriber};
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 use tracing_subscriber::Layer;
-use tracing_subscriber::filter::dynamic_filter_fn;
+use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::registry::LookupSpan;
 
 use super::{BadExport, SPAN};
 use crate::config::Collector;
 use crate::trace::{self, Headers, Origin, Trace, Tracer};
-
-/// The spans that are made only where they are recorded, wherever that is: their makers see to that.
-/// All others are made in traces that are recorded.
-const OF_THEMSELVES: &[&str] = &["rpc", "deliver"];
 
 /// Sends spans to this collector from a thread of its own.
 ///
@@ -55,11 +50,7 @@ pub(super) fn layer<S>(traces: &SdkTracerProvider) -> impl Layer<S> + use<S>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
-    let filter = dynamic_filter_fn(|metadata, _| is_wanted(metadata))
-        .with_callsite_filter(|metadata| {
-            if metadata.target() == SPAN { Interest::sometimes() } else { Interest::never() }
-        })
-        .with_max_level_hint(LevelFilter::INFO);
+    let filter = filter_fn(|metadata| metadata.target() == SPAN);
     tracing_opentelemetry::layer()
         .with_tracer(traces.tracer("parlor"))
         .with_location(false)
@@ -68,12 +59,7 @@ where
         .with_tracked_inactivity(false)
         // Everything that asks for a span asks `tracing`.
         .with_context_activation(false)
-        .with_filter(filter)
-}
-
-fn is_wanted(metadata: &Metadata<'_>) -> bool {
-    let recorded = || trace::here().is_some_and(|trace| trace.recorded);
-    metadata.target() == SPAN && (OF_THEMSELVES.contains(&metadata.name()) || recorded())
+        .with_filter(filter.with_max_level_hint(LevelFilter::INFO))
 }
 
 /// Lets the other layers join and link traces; of those that begin here, this share is recorded.

@@ -61,7 +61,7 @@ const LAYERS: &[Layer] = &[
     Layer { of: "games::*::trial", may: &["games::conformance", "rules"], never: IMPURE },
     Layer { of: "games::*", may: &["rules"], never: IMPURE },
     Layer { of: "games", may: &["proto", "rules"], never: IMPURE },
-    Layer { of: "store::redis", may: &["store"], never: TRANSPORT },
+    Layer { of: "store::redis", may: &["store", "trace"], never: TRANSPORT },
     Layer { of: "store", may: &[], never: TRANSPORT },
     Layer { of: "trace", may: &[], never: TRANSPORT },
     Layer { of: "matches", may: &["rules", "store", "trace"], never: TRANSPORT },

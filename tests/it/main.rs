@@ -10,6 +10,7 @@ mod connections;
 mod deadlines;
 mod durability;
 mod forks;
+mod fuzz;
 mod info;
 mod instance;
 mod keeping;
@@ -44,6 +45,12 @@ mod versions;
 mod wire;
 
 use std::time::Duration;
+
+/// The number that a variable of the environment holds, if it is set.
+fn number(name: &str) -> Option<u64> {
+    let text = std::env::var_os(name)?;
+    Some(text.to_str().and_then(|text| text.parse().ok()).expect("a number"))
+}
 
 /// Waits until it gives something, and fails the test if that takes too long.
 async fn eventually<T>(what: &str, probe: impl AsyncFnMut() -> Option<T>) -> T {

@@ -54,7 +54,7 @@ def test_alerts_fire_when_they_are_to_and_only_then(rules: dict, tmp_path: Path)
     fired = set()
     well = tests["tests"][0]
     assert well["name"] == "all is well"
-    well["alert_rule_test"] = [{"eval_time": "9h", "alertname": name} for name in texts]
+    well["alert_rule_test"] = [{"eval_time": "2h", "alertname": name} for name in texts]
     for expectation in (it for test in tests["tests"] for it in test["alert_rule_test"]):
         for alert in expectation.get("exp_alerts", []):
             # It wants to be told the texts again.

@@ -20,6 +20,7 @@ use super::replies;
 use super::scripts::Script;
 use super::tasks::{BackOff, Tasks};
 use crate::store::{Result, StoreError};
+use crate::trace;
 
 /// How lanes are kept.
 #[derive(Clone, Debug)]
@@ -91,15 +92,17 @@ impl Lanes {
         asking: bool,
     ) -> std::result::Result<Value, Failure> {
         let connection = self.connection(script.access).await.map_err(Failure::Final)?;
-        let span = tracing::info_span!(
-            target: "span",
-            "store",
-            otel.name = script.name,
-            otel.kind = "client",
-            otel.status_code = Empty,
-            db.system.name = "redis",
-            db.operation.name = script.name,
-        );
+        let span = trace::span(|| {
+            tracing::info_span!(
+                target: "span",
+                "store",
+                otel.name = script.name,
+                otel.kind = "client",
+                otel.status_code = Empty,
+                db.system.name = "redis",
+                db.operation.name = script.name,
+            )
+        });
         let began = Instant::now();
         let work = self.run_on(&connection, script, keys, arguments, asking);
         let answer = work.instrument(span.clone()).await;

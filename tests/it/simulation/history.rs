@@ -48,6 +48,8 @@ struct Match {
     acknowledged: Version,
     /// What the first answer to a request was.
     answers: HashMap<RequestId, (Position, Vec<Event<Neon>>)>,
+    /// How many answers to a request said that it was not done before.
+    new: HashMap<RequestId, u32>,
     /// Positions that were acknowledged, and how many losses there were when that was asked for.
     kept: Vec<(Position, u32)>,
     refusals: Vec<(Invoked, Version, Seat, Option<Version>, Error)>,
@@ -229,6 +231,10 @@ impl History {
         }
         of.answers.insert(request, first.clone());
         of.kept.push((position, invoked.losses));
+        let new = of.new.entry(request).or_default();
+        *new += u32::from(!replayed);
+        let once = *new <= 1 || losses > 0;
+        self.check(once, format_args!("{request:?} is new to two callers"));
         self.check(made_it, format_args!("{position:?} is not what {request:?} did"));
         let what = format_args!("{request:?} was answered by {this:?} and {first:?}");
         self.check(came_late || this == first, what);

@@ -53,10 +53,8 @@ def is_passing(error: grpc.RpcError) -> bool:
     reason = reason_of(error)
     if reason is None:
         return error.code() in PASSING
-    return error.code() == grpc.StatusCode.UNAVAILABLE or reason in (
-        "CONTENTION",
-        "DEADLINE_EXCEEDED",
-    )
+    later = (grpc.StatusCode.UNAVAILABLE, grpc.StatusCode.DEADLINE_EXCEEDED)
+    return error.code() in later or reason == "CONTENTION"
 
 
 class Pauses:

@@ -44,12 +44,11 @@ class Sentinels:
     """The five servers."""
 
     def __init__(self) -> None:
-        self.primary = Redis("always")
-        self.replica = Redis("always", replica_of=self.primary)
-        self._watchers: list[Sentinel] = []
-        self._agree(self.is_replicated)
-        self._watchers = [Sentinel(self.primary) for _ in range(3)]
+        first = Redis("always")
+        self._servers = [first, Redis("always", replica_of=first)]
+        self._watchers = [Sentinel(first) for _ in range(3)]
         self._agree(lambda: all(map(self._knows_all, self._watchers)))
+        self._agree(self._is_replicated)
 
     @staticmethod
     def _knows_all(watcher: Sentinel) -> bool:
@@ -66,8 +65,14 @@ class Sentinels:
                 raise RuntimeError("the servers do not agree")
             time.sleep(0.02)
 
-    def is_replicated(self) -> bool:
-        """Whether the replica has what the primary has, and goes on following it."""
+    @property
+    def primary(self) -> Redis:
+        """The one that is the primary now, as a sentinel says."""
+        one, other = self._servers
+        return one if self._watchers[0].names(one) else other
+
+    def _is_replicated(self) -> bool:
+        """Whether a replica has what the primary has, and goes on following it."""
         return "state=online" in self.primary.ask("INFO replication")
 
     @property
@@ -80,14 +85,14 @@ class Sentinels:
     def fail_over(self, *, crash: bool) -> None:
         """Lets the primary crash or be silent until the replica has taken its place, and makes it
         the new replica."""
-        lost, successor = self.primary, self.replica
+        lost = self.primary
+        (successor,) = (server for server in self._servers if server is not lost)
         lost.kill() if crash else lost.pause()
         try:
             self._agree(lambda: all(watcher.names(successor) for watcher in self._watchers))
         finally:
             lost.follow(successor)
             successor.follow(None)
-            self.primary, self.replica = successor, lost
             if crash:
                 lost.start_again()
             else:
@@ -96,9 +101,9 @@ class Sentinels:
                 lost.ask(f"REPLICAOF 127.0.0.1 {successor.port}")
                 lost.ask("CLIENT KILL TYPE normal")
                 lost.ask("CLIENT KILL TYPE pubsub")
-        self._agree(self.is_replicated)
+        self._agree(self._is_replicated)
 
     def stop(self) -> None:
         """Ends all of them."""
-        for server in [*self._watchers, self.replica, self.primary]:
+        for server in [*self._watchers, *self._servers]:
             server.stop()

@@ -9,7 +9,7 @@ else
     with_tls=
 fi
 
-# Asks as the user that anyone may be. "--user" of a later argument goes before.
+# Asks as the user that anyone may be.
 ask() {
     # shellcheck disable=SC2086
     timeout 5 redis-cli --no-auth-warning --user probe --pass probe $with_tls "$@"
