@@ -3,12 +3,22 @@
 import asyncio
 import re
 from collections.abc import Callable
+from enum import Enum, auto
 
 # What Redis pushes to whoever has subscribed: a channel, and a payload of the length that it names.
 ANNOUNCEMENT = re.compile(rb">3\r\n\$7\r\nmessage\r\n\$\d+\r\n[^\r]*\r\n\$(\d+)\r\n")
 LINE_END = len(b"\r\n")
 # The end of a match's channel: what names it wants to change the match, or to hear of changes.
 CHANNEL = b"}:w\r\n"
+
+
+class Loss(Enum):
+    """What is lost: of connections on which a change is asked for, all from there on that is said
+    or that is answered; of all connections, what is announced."""
+
+    CHANGES = auto()
+    ANSWERS = auto()
+    ANNOUNCEMENTS = auto()
 
 
 class Proxy:
@@ -20,11 +30,7 @@ class Proxy:
         self._server: asyncio.Server | None = None
         self.pairs: set[_Pair] = set()
         self.paused = False
-        # What is lost: of connections on which a change is asked for, all from there on that is said
-        # or that is answered; of all connections, what is announced.
-        self.mute = False
-        self.deaf = False
-        self.muffled = False
+        self.losing: set[Loss] = set()
         # How many pieces came from callers, and how many of all were kept back by what it was told,
         # for a while or for ever.
         self.asked = 0
@@ -49,6 +55,14 @@ class Proxy:
             pair.abort()
         return len(pairs)
 
+    async def lose(self, what: Loss, secs: float) -> int:
+        """Loses this for a while; says how many pieces."""
+        before = self.kept_back
+        self.losing.add(what)
+        await asyncio.sleep(secs)
+        self.losing.discard(what)
+        return self.kept_back - before
+
     def pause(self) -> None:
         """Lets nothing through for a while."""
         self.paused = True
@@ -67,8 +81,7 @@ class _Pair:
         self.proxy = proxy
         self.caller = _End(self, lambda: self.target, self._connect)
         self.target = _End(self, lambda: self.caller, lambda: None)
-        self.mute = False
-        self.deaf = False
+        self.lost: set[Loss] = set()
         self._connecting: asyncio.Task | None = None
         proxy.pairs.add(self)
 
@@ -118,12 +131,11 @@ class _End(asyncio.Protocol):
         answers = self is self._pair.target
         proxy.asked += not answers
         if not answers and CHANNEL in data:
-            self._pair.mute |= proxy.mute
-            self._pair.deaf |= proxy.deaf
-        if self._pair.deaf if answers else self._pair.mute:
+            self._pair.lost |= proxy.losing
+        if (Loss.ANSWERS if answers else Loss.CHANGES) in self._pair.lost:
             proxy.kept_back += 1
             return
-        if proxy.muffled and answers:
+        if answers and Loss.ANNOUNCEMENTS in proxy.losing:
             data, dropped = without_announcements(data)
             proxy.kept_back += dropped
         self._waiting += data

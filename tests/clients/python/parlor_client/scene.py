@@ -10,7 +10,7 @@ from pathlib import Path
 
 from parlor_client.cluster import INSTANCES, Cluster
 from parlor_client.faults import Fault, Kind, Struck
-from parlor_client.proxy import Proxy
+from parlor_client.proxy import Loss, Proxy
 from parlor_client.recording import now
 from parlor_client.redis import Redis
 from parlor_client.sentinels import Sentinels
@@ -150,32 +150,21 @@ class SingleScene(OwnScene):
 
     async def _mute(self, fault: Fault) -> int:
         """Lets no changes through, and then cuts the connections that they were lost on."""
-        back = self._backs[fault.place]
-        before = back.kept_back
-        back.mute = True
-        await asyncio.sleep(min(fault.secs, LOSS_SECS))
-        back.mute = False
-        back.cut()
-        return back.kept_back - before
+        return await self._lose_and_cut(fault, Loss.CHANGES)
 
     async def _deafen(self, fault: Fault) -> int:
         """Lets changes through and no answers to them, and then cuts the connections."""
+        return await self._lose_and_cut(fault, Loss.ANSWERS)
+
+    async def _lose_and_cut(self, fault: Fault, what: Loss) -> int:
         back = self._backs[fault.place]
-        before = back.kept_back
-        back.deaf = True
-        await asyncio.sleep(min(fault.secs, LOSS_SECS))
-        back.deaf = False
+        lost = await back.lose(what, min(fault.secs, LOSS_SECS))
         back.cut()
-        return back.kept_back - before
+        return lost
 
     async def _muffle(self, fault: Fault) -> int:
         """Lets no announcements through."""
-        back = self._backs[fault.place]
-        before = back.kept_back
-        back.muffled = True
-        await asyncio.sleep(fault.secs)
-        back.muffled = False
-        return back.kept_back - before
+        return await self._backs[fault.place].lose(Loss.ANNOUNCEMENTS, fault.secs)
 
     async def _stall(self, fault: Fault) -> int:
         """Pauses Redis; tells how much it was asked meanwhile."""
