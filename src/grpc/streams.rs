@@ -31,7 +31,7 @@ impl OpenStream {
             EndReason::TokenRevoked => "token_revoked",
             EndReason::MaxAge => "max_age",
             EndReason::Superseded => "superseded",
-            EndReason::SchemaTooNew => "schema_too_new",
+            EndReason::Unreadable => "unreadable",
         };
     }
 

@@ -7,6 +7,7 @@ mod changes;
 mod collector;
 mod commands;
 mod connections;
+mod damage;
 mod deadlines;
 mod durability;
 mod forks;
