@@ -43,7 +43,9 @@ impl OpenStream {
 
 impl Drop for OpenStream {
     fn drop(&mut self) {
-        if connections::is_given_up() {
+        if std::thread::panicking() {
+            self.reason = "failed";
+        } else if connections::is_given_up() {
             self.reason = "slow";
         }
         let secs = self.began.elapsed().as_secs_f64();

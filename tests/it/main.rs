@@ -9,6 +9,7 @@ mod commands;
 mod connections;
 mod damage;
 mod deadlines;
+mod doctored;
 mod durability;
 mod forks;
 mod fuzz;
