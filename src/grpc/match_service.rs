@@ -158,9 +158,7 @@ impl MatchService for Service {
     ) -> Result<Response<Replies>, Status> {
         let id = match_id(&request.get_ref().match_id)?;
         let caller = self.caller(&request, id)?;
-        if let Caller::Seat(seat, _) = caller {
-            self.rates.open(id, seat)?;
-        }
+        self.rates.open(id, caller, address(&request))?;
         let beginning = self.read_beginning(id, request.get_ref()).map_err(invalid_field)?;
         let place = self.places.take(id, caller)?;
         let deadline = Deadline::of(request.extensions());
