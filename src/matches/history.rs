@@ -74,6 +74,7 @@ impl<G: Game> Frame<G> {
         let Input::Create(creation) = stored::read::<Input<G>>(&entry.input)? else {
             return Err(Error::Corrupt("the log does not begin with a creation".to_owned()));
         };
+        check_rules::<G>(&creation)?;
         if following(&creation.history_key, START, &entry.input) != entry.position {
             return Err(Error::Forked);
         }
@@ -128,12 +129,16 @@ impl<G: Game> Live<G> {
         if record.version != position.version {
             return Err(Error::Corrupt("the snapshot is of another version".to_owned()));
         }
-        let catalog = G::catalog(record.creation.setup.options());
-        if record.creation.rules_version != catalog.rules_version {
-            return Err(Error::RulesVersion(record.creation.rules_version));
-        }
+        check_rules::<G>(&record.creation)?;
         Ok(Self { position, record })
     }
+}
+
+/// Fails where a match is played by rules that are not those of this build.
+fn check_rules<G: Game>(creation: &Creation<G::Options>) -> Result<(), Error> {
+    let ours = G::catalog(creation.setup.options()).rules_version;
+    let theirs = creation.rules_version;
+    if theirs == ours { Ok(()) } else { Err(Error::RulesVersion(theirs)) }
 }
 
 /// What was loaded, with what was known before.

@@ -62,8 +62,9 @@ pub enum EndReason {
     MaxAge,
     /// Another has taken its place.
     Superseded,
-    /// The match is now written by a newer version of this service: another instance can read it.
-    SchemaTooNew,
+    /// This instance cannot read the match any more, because a newer version of this service writes it
+    /// now, or it was damaged: another instance can, or says so.
+    Unreadable,
 }
 
 /// Follows a match for one viewer: every version once, in order.
@@ -128,7 +129,7 @@ impl<G: Game> Matches<G> {
             Beginning::After(version) => (Some(self.at_version(id, &reader, version).await?), None),
             Beginning::Resumed(seen) => match self.at_version(id, &reader, seen.version).await {
                 Ok(at) if at.position == seen && seen.version <= now => (Some(at), None),
-                Ok(_) | Err(Error::Forked) => {
+                Ok(_) | Err(Error::Forked | Error::Corrupt(_)) => {
                     forked(id, seen.version, "viewer");
                     (Some(latest), Some(SnapshotReason::HistoryForked))
                 }
@@ -207,7 +208,7 @@ impl<G: Game> Watcher<G> {
             match self.recall().await {
                 Ok(Some(frame)) => return Some(self.tell(&frame)),
                 Ok(None) => {}
-                Err(Error::Forked) => return Some(self.start_over()),
+                Err(Error::Forked | Error::Corrupt(_)) => return Some(self.start_over()),
                 Err(_) => tokio::time::sleep(RETRY).await,
             }
             if let Some(frame) = self.ahead.pop_front() {
@@ -221,6 +222,7 @@ impl<G: Game> Watcher<G> {
                 Ahead::Frames(_) => {}
                 Ahead::Behind => match self.page().await {
                     Ok(()) if !self.past.is_empty() => continue,
+                    Err(Error::Forked | Error::Corrupt(_)) => return Some(self.start_over()),
                     Err(Error::NotFound) => return Some(self.end(EndReason::MatchExpired)),
                     // The reader is behind too, or the store does not answer: try again in a while.
                     Ok(()) | Err(_) => tokio::time::sleep(RETRY).await,
