@@ -221,6 +221,24 @@ fn of_equal_totals_the_bigger_stash_wins_and_then_the_victory_is_shared() {
 }
 
 #[test]
+fn the_biggest_stash_of_another_does_not_break_a_tie() {
+    let scene = Scene::new(&["fruit-chew", "peanut-chew", "coconut-kiss"])
+        .stash(0, "gummy-bats")
+        .stash(2, "mint-cookie sour-worms toothbrush pencil-stub")
+        .tricks(&[1, 0, 0])
+        .last_trick();
+    let scene = target(scene, 1).plays(
+        "
+        0 plays fruit-chew
+        1 plays peanut-chew
+        2 plays coconut-kiss
+            -> 1 takes [fruit-chew peanut-chew coconut-kiss]; points 1 1 0; ends by stash
+    ",
+    );
+    assert_eq!(outcome(&scene), (vec![1], "stash"));
+}
+
+#[test]
 fn kept_flavors_lie_open_after_the_last_hand() {
     let scene = target(Scene::new(&["fruit-chew", "peanut-chew"]).last_trick(), 1);
     let scene = kept(scene, &["flavor-mint", "flavor-sour"]).plays(
@@ -259,7 +277,8 @@ fn the_last_action_of_all_is_carried_out_and_ends_the_match_without_a_winner() {
 
 #[test]
 fn at_the_limit_a_hand_is_scored_but_no_other_is_dealt() {
-    let mut scene = Scene::new(&["fruit-chew", "peanut-chew"]).tricks(&[0, 2]).last_trick();
+    let scene = Scene::new(&["fruit-chew", "peanut-chew"]).tricks(&[0, 2]).last_trick();
+    let mut scene = kept(scene, &["flavor-mint", "flavor-sour"]);
     scene.game.actions = ACTION_LIMIT - 2;
     let scene = scene.plays(
         "
@@ -269,6 +288,8 @@ fn at_the_limit_a_hand_is_scored_but_no_other_is_dealt() {
     );
     assert_eq!(outcome(&scene), (vec![], "action_limit"));
     assert_eq!(scene.game.outcome().expect("over").scores.as_slice(), [0, 3]);
+    let view = scene.game.view(Viewer::Spectator);
+    assert_eq!(view.seats[seat(1)].flavor, Some(flavor("flavor-sour")), "revealed by scoring");
 }
 
 #[test]
