@@ -122,8 +122,11 @@ fn flavors_are_kept_in_secret_and_revealed_when_the_hand_is_scored() {
         let action = crate::games::candy::Action::Keep(flavor);
         game.play(seat(number), &action, &mut events).map_err(|refusal| refusal.rule)
     };
+    let choice = |game: &Candy| game.view(Viewer::Seat(seat(0))).own.expect("a player").flavors;
     assert_eq!(keep(&mut game, 0, other), Err("not_dealt"));
+    assert_eq!(choice(&game)[..], game.flavors[seat(0)][..]);
     assert_eq!(keep(&mut game, 0, own), Ok(()));
+    assert_eq!(choice(&game), [], "there is nothing left to choose");
     assert_eq!(keep(&mut game, 0, own), Err("not_to_act"), "an answer given is final");
     assert!(!game.to_act().contains(seat(0)), "that a seat has answered is public");
     assert_eq!(game.view(Viewer::Seat(seat(0))).own.expect("a player").kept, Some(own));
