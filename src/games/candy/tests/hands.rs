@@ -2,7 +2,7 @@
 
 use crate::games::candy::tests::scene::{Scene, cards, flavor, seat};
 use crate::games::candy::{Candy, Ending, Event, Options, Stage};
-use crate::games::conformance::Trial as _;
+use crate::games::conformance::{Trial as _, any_move};
 use crate::rules::{
     ACTION_LIMIT, BySeat, Game as _, NoEvents, Seat, SeatCount, SeatSet, Seed, Setup, Viewer,
 };
@@ -161,11 +161,11 @@ fn flavors_are_kept_in_secret_and_revealed_when_the_hand_is_scored() {
 
 #[test]
 fn the_deal_passes_to_the_left_and_the_next_seat_leads() {
-    let seats = SeatCount::new(2).expect("a table");
+    let seats = SeatCount::new(3).expect("a table");
     let options = Options { first_dealer: Some(seat(1)), target_score: 100, ..Options::default() };
     let setup = Setup::new::<Candy>(options, seats).expect("good options");
     let mut game = Candy::start(&setup, &Seed::new([6; 32]), &mut NoEvents);
-    for (hand, dealer) in [(0, 1), (1, 0), (2, 1)] {
+    for (hand, dealer) in [(0, 1), (1, 2), (2, 0), (3, 1)] {
         assert_eq!((game.hand, game.dealer), (hand, seat(dealer)));
         assert_eq!(game.trick.leader, seats.left_of(game.dealer));
         while game.hand == hand {
@@ -175,6 +175,33 @@ fn the_deal_passes_to_the_left_and_the_next_seat_leads() {
             game.play(actor, &actions[0], &mut NoEvents).expect("a legal action");
         }
         game.check_invariants();
+    }
+}
+
+#[test]
+fn but_for_points_nothing_of_a_hand_is_left_in_the_next() {
+    let options = Options {
+        target_score: 100,
+        favorite_flavors: true,
+        king_sized: true,
+        lost_treats: true,
+        ..Options::default()
+    };
+    let setup = Setup::new::<Candy>(options, SeatCount::new(5).expect("a table"));
+    let (setup, seed) = (setup.expect("good options"), Seed::new([8; 32]));
+    let mut game = Candy::start(&setup, &seed, &mut NoEvents);
+    let mut chance = seed.deal(u32::MAX);
+    let mut played = 0;
+    for hand in 1..4 {
+        while game.hand < hand {
+            let (seat, action) = any_move(&game, &mut chance);
+            game.play(seat, &action, &mut NoEvents).expect("a legal action");
+            played += 1;
+        }
+        let mut fresh = Candy::first_hand(&setup, &seed);
+        fresh.deal(hand);
+        (fresh.points, fresh.actions) = (game.points, played);
+        assert_eq!(game, fresh);
     }
 }
 
