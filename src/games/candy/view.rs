@@ -159,8 +159,9 @@ impl PlayView {
 
 impl SeatView {
     fn of(game: &Candy, seat: Seat) -> Self {
-        // A hand is scored, and its Flavors are revealed, as soon as its last trick is completed.
-        let revealed = matches!(game.stage, Stage::Over(_)) && usize::from(game.completed) == HAND;
+        // With its last trick a hand is scored and its Flavors are revealed; after any hand but the
+        // match's last, the next one is dealt at once.
+        let revealed = usize::from(game.completed) == HAND;
         Self {
             hand_size: game.hands[seat].len(),
             stash: game.stashes[seat],

@@ -139,6 +139,18 @@ fn follow(event: &Event, places: &mut Places, leftover: &mut Vec<Card>, aside: C
     }
 }
 
+/// Checks that what an effect did is told of that effect, and before that it had its turn; `doing` is
+/// the effect that has not had it yet.
+fn attribute(event: &Event, doing: &mut Option<Card>) {
+    match *event {
+        Event::Moved { by, .. } | Event::TurnedUp { by, .. } | Event::Named { card: by, .. } => {
+            assert_eq!(*doing.get_or_insert(by), by, "{event:?}");
+        }
+        Event::Effect { card, .. } => assert_eq!(doing.take().unwrap_or(card), card, "{event:?}"),
+        _ => assert_eq!(*doing, None, "{event:?}"),
+    }
+}
+
 #[test]
 fn who_moves_cards_as_events_tell_has_each_where_it_is() {
     for (seats, number) in (2..=5).flat_map(|seats| (0..MATCHES / 4).map(move |n| (seats, n))) {
@@ -146,10 +158,11 @@ fn who_moves_cards_as_events_tell_has_each_where_it_is() {
         let seed = Seed::new([number; 32]);
         let mut game = Candy::start(&setup(seats), &seed, &mut events);
         let mut chance = seed.deal(u32::MAX);
-        let (mut followed, mut leftover) = (Places::new(), Vec::new());
+        let (mut followed, mut leftover, mut doing) = (Places::new(), Vec::new(), None);
         loop {
             for event in events.drain(..) {
                 follow(&event, &mut followed, &mut leftover, game.decks.aside);
+                attribute(&event, &mut doing);
             }
             assert_eq!(followed, places(&game), "{seats} seats, seed {number}");
             assert_eq!(leftover[..], game.leftover[..], "{seats} seats, seed {number}");
