@@ -213,7 +213,7 @@ fn replies(
             if let Message::End(reason) = next {
                 open.ends(reason);
             }
-            let _delivery = delivery(&watcher, id, &next).entered();
+            let _delivery = delivery(&watcher, id, &next);
             let (version, resume_token) = match watcher.position() {
                 Some(position) => (position.version, resume::write(&tokens, id, position)),
                 None => (0, Vec::new()),
