@@ -24,6 +24,19 @@ pub struct LimitArgs {
     /// How often callers may do what
     #[command(flatten)]
     pub rates: RateArgs,
+
+    /// How much memory the process may take, as in `384MiB`, or `off`; while it takes more, it turns
+    /// away new connections, streams and matches, and goes on with those that it has
+    ///
+    /// What it has may yet grow: leave room to what the container may take at most.
+    #[arg(
+        long,
+        env = "PARLOR_MEMORY",
+        value_name = "SIZE",
+        default_value = "off",
+        help_heading = "Memory"
+    )]
+    pub memory: String,
 }
 
 /// What connections are allowed.

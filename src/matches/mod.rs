@@ -153,6 +153,11 @@ impl<G: Game> Matches<G> {
         turn
     }
 
+    /// Forgets what was last seen of each match: whoever needs one loads it again.
+    pub fn forget(&self) {
+        self.inner.cache.clear();
+    }
+
     /// Tells every watcher to leave, and waits until all changes under way are made.
     pub async fn drain(&self) {
         self.inner.draining.cancel();

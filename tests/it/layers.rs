@@ -65,10 +65,11 @@ const LAYERS: &[Layer] = &[
     Layer { of: "store", may: &[], never: TRANSPORT },
     Layer { of: "trace", may: &[], never: TRANSPORT },
     Layer { of: "matches", may: &["rules", "store", "trace"], never: TRANSPORT },
-    Layer { of: "connections", may: &[], never: &[] },
+    Layer { of: "memory", may: &[], never: TRANSPORT },
+    Layer { of: "connections", may: &["memory"], never: &[] },
     Layer {
         of: "grpc",
-        may: &["connections", "games", "matches", "proto", "rules", "store", "trace"],
+        may: &["connections", "games", "matches", "memory", "proto", "rules", "store", "trace"],
         never: &[],
     },
     Layer { of: "proto", may: &[], never: &[] },

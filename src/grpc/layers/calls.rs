@@ -64,6 +64,7 @@ where
         let answer = call.span.clone().carry(call.span.within(|| self.inner.call(request)));
         Box::pin(async move {
             let mut response = answer.await?;
+            call.cause = response.extensions().get().copied();
             if let Some(trace) = call.span.trace() {
                 let mut id = HeaderValue::try_from(trace.to_string()).expect("hexadecimal digits");
                 // It never comes again: compression is to remember other headers.
@@ -90,6 +91,8 @@ struct Call {
     /// Nothing, where no traces are exported.
     span: Span,
     turned_away: TurnedAway,
+    /// Why the caller was turned away, where the reason alone does not say it.
+    cause: Option<Cause>,
 }
 
 impl Call {
@@ -102,7 +105,7 @@ impl Call {
                 KeyValue::new("rpc.method", method.short.as_str()),
             ]
         });
-        Self { method, began: Instant::now(), ended: false, span, turned_away }
+        Self { method, began: Instant::now(), ended: false, span, turned_away, cause: None }
     }
 
     /// The span does not live as long as the stream.
@@ -153,7 +156,7 @@ impl Call {
     fn log(&self, code: Code, reason: &str) {
         let millis = self.began.elapsed().as_secs_f64() * 1000.0;
         let method = self.method.name.as_str();
-        if let Some(cause) = turned_away_for(reason) {
+        if let Some(cause) = self.cause.or_else(|| turned_away_for(reason)) {
             self.turned_away.note(cause);
             tracing::debug!(method, ?code, reason, millis, "call turned away");
             return;
@@ -173,11 +176,7 @@ impl Call {
 
 /// Why a caller was turned away, if that is what the reason says.
 fn turned_away_for(reason: &str) -> Option<Cause> {
-    let causes = [
-        (Fault::RATE_LIMITED, Cause::Rate),
-        (Fault::OVERLOADED, Cause::Overload),
-        (Fault::STREAM_QUOTA, Cause::Streams),
-    ];
+    let causes = [(Fault::RATE_LIMITED, Cause::Rate), (Fault::STREAM_QUOTA, Cause::Streams)];
     causes.into_iter().find(|(fault, _)| fault.reason == reason).map(|(_, cause)| cause)
 }
 
