@@ -85,7 +85,7 @@ faults! {
     RULES_PANIC = Internal "the rules failed on this match";
     PANIC = Internal "the service failed on this request";
     RATE_LIMITED = ResourceExhausted "this was done too often: try again later";
-    OVERLOADED = Unavailable "there are too many calls at once: try again";
+    OVERLOADED = Unavailable "too much is asked at once: try again";
     STREAM_QUOTA = ResourceExhausted "there are too many streams; the details say of what";
     SLOW_CONSUMER = Cancelled "the answer was not read for too long";
     STORE_UNAVAILABLE = Unavailable "the store cannot be reached: try again";

@@ -159,9 +159,7 @@ impl MatchService for Service {
     ) -> Result<Response<Replies>, Status> {
         let id = match_id(&request.get_ref().match_id)?;
         let caller = self.caller(&request, id)?;
-        if let Caller::Seat(seat, _) = caller {
-            self.rates.open(id, seat)?;
-        }
+        self.rates.open(id, caller, address(&request))?;
         let beginning = self.read_beginning(id, request.get_ref()).map_err(invalid_field)?;
         let place = self.places.take(id, caller)?;
         let deadline = Deadline::of(request.extensions());
@@ -214,7 +212,7 @@ fn replies(
             if let Message::End(reason) = next {
                 open.ends(reason);
             }
-            let _delivery = delivery(&watcher, id, &next).entered();
+            let _delivery = delivery(&watcher, id, &next);
             let (version, resume_token) = match watcher.position() {
                 Some(position) => (position.version, resume::write(&tokens, id, position)),
                 None => (0, Vec::new()),

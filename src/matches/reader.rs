@@ -19,8 +19,8 @@ use crate::trace::Origin;
 /// Steps kept for watchers; one that is further behind reads the log itself.
 const KEPT: usize = 64;
 
-/// How long a reader waits before it asks a store again that did not answer.
-const RETRY: Duration = Duration::from_millis(250);
+/// How long a reader or watcher waits before it asks a store again that did not answer.
+pub(super) const RETRY: Duration = Duration::from_millis(250);
 
 /// The readers of this instance. Each lives as long as someone watches through it.
 #[derive(Debug)]

@@ -18,6 +18,7 @@ mod instance;
 mod keeping;
 mod layers;
 mod logs;
+mod memory;
 mod metrics;
 mod outages;
 mod overload;

@@ -121,6 +121,13 @@ def test_what_containers_may_use_is_bounded(overlay: Overlay) -> None:
             assert requests["ephemeral-storage"]
 
 
+def test_an_instance_lets_nobody_in_before_its_container_ends(overlay: Overlay) -> None:
+    (most,) = (it["value"] for it in overlay.container["env"] if it["name"] == "PARLOR_MEMORY")
+    resources = overlay.container["resources"]
+    assert quantity(most) > quantity(resources["requests"]["memory"])
+    assert quantity(most) <= 0.75 * quantity(resources["limits"]["memory"])
+
+
 def test_threads_are_as_many_as_cores_are_asked_for(overlay: Overlay) -> None:
     (threads,) = (it for it in overlay.container["env"] if it["name"] == "TOKIO_WORKER_THREADS")
     assert threads["valueFrom"]["resourceFieldRef"]["resource"] == "requests.cpu"

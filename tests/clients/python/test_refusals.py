@@ -242,6 +242,13 @@ def invalid(ask: Callable[[], object]) -> list[str]:
     return refused("INVALID_ARGUMENT", "INVALID_FIELD", ask).fields
 
 
+def with_cards(ids: list[str]) -> games.GameOptions:
+    """Options of Candy with these cards in the deck."""
+    options = games.GameOptions()
+    options.candy.add_cards.extend(ids)
+    return options
+
+
 NO_UUID = ["", "nope", "123e4567e89b12d3a456426614174000", "{" + new_id() + "}", "z" * 36]
 
 
@@ -252,6 +259,8 @@ NO_UUID = ["", "nope", "123e4567e89b12d3a456426614174000", "{" + new_id() + "}",
         *(({"request_id": text}, ["request_id"]) for text in NO_UUID),
         ({"options": games.GameOptions()}, ["options.game"]),
         ({"options": None}, ["options.game"]),
+        ({"options": with_cards(["x"] * 5000)}, ["options.candy.add_cards"] * 20),
+        ({"options": with_cards(["x" * 16000])}, ["options.candy.add_cards"]),
         ({"visibility": m.VISIBILITY_UNSPECIFIED}, ["visibility"]),
         ({"visibility": 77}, ["visibility"]),
         ({"seats": []}, ["seats"]),
