@@ -51,8 +51,8 @@ impl Telemetry {
     /// plays no part.
     pub fn start(settings: &Settings) -> Result<Self, BadExport> {
         let collector = settings.collector.as_ref();
-        let share = settings.trace_sampling;
-        let traces = collector.map(|collector| spans::exporter(collector, resource(), share));
+        let recorded = || spans::recorded(settings.trace_sampling, &settings.trace_decision);
+        let traces = collector.map(|collector| spans::exporter(collector, resource(), recorded()));
         let traces = traces.transpose()?;
         let wanted = settings.collector.is_some() || settings.admin_listen.is_some();
         let collect = || Metrics::collect(collector, resource());

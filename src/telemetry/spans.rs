@@ -17,26 +17,25 @@ use opentelemetry_sdk::trace::{
 };
 
 use super::BadExport;
-use crate::config::Collector;
+use crate::config::{Collector, TraceDecision};
 use crate::trace;
 
-/// Sends spans to this collector from a thread of its own; of the traces that begin here, this share.
+/// Sends spans to this collector from a thread of its own, of the traces that are recorded.
 ///
 /// Spans wait in a queue of bounded length; one that finds it full is dropped. The queue and the
 /// batches can be set with the `OTEL_BSP_` variables of OpenTelemetry.
 pub(super) fn exporter(
     collector: &Collector,
     resource: Resource,
-    share: f64,
+    recorded: impl ShouldSample + 'static,
 ) -> Result<SdkTracerProvider, BadExport> {
     let exporter = collector
         .reached_by(OtlpExporter::builder().with_tonic())
         .build()
         .map_err(|error| BadExport(error.to_string()))?;
-    let roots = Roots(Sampler::TraceIdRatioBased(share));
     Ok(SdkTracerProvider::builder()
         .with_resource(resource)
-        .with_sampler(Sampler::ParentBased(Box::new(roots)))
+        .with_sampler(recorded)
         .with_batch_exporter(Reporting { exporter, fails: AtomicBool::new(false) })
         .build())
 }
@@ -46,6 +45,42 @@ pub(super) fn install(provider: &SdkTracerProvider) {
     let tracer = provider.tracer("parlor");
     global::set_text_map_propagator(TraceContextPropagator::new());
     trace::install(move |span, parent| parent.with_span(tracer.build_with_context(span, parent)));
+}
+
+/// Which traces are recorded: of those that begin here this share, and of those that callers name as
+/// the decision is.
+pub(super) fn recorded(share: f64, decision: &TraceDecision) -> impl ShouldSample + use<> {
+    let roots = Roots(Sampler::TraceIdRatioBased(share));
+    let decision = decision.clone();
+    Recorded { trusting: Sampler::ParentBased(Box::new(roots)), decision }
+}
+
+/// Takes traces that callers name for such as begin here, where the decision is ours.
+#[derive(Clone, Debug)]
+struct Recorded {
+    /// Follows whoever has decided before.
+    trusting: Sampler,
+    decision: TraceDecision,
+}
+
+impl ShouldSample for Recorded {
+    fn should_sample(
+        &self,
+        parent: Option<&Context>,
+        trace_id: TraceId,
+        name: &str,
+        kind: &SpanKind,
+        attributes: &[KeyValue],
+        links: &[Link],
+    ) -> SamplingResult {
+        let is_foreign = parent.is_some_and(|parent| parent.span().span_context().is_remote());
+        let stand_in = if is_foreign { self.decision.stand_in(trace_id.to_bytes()) } else { None };
+        let (parent, trace_id) = match stand_in {
+            Some(id) => (None, TraceId::from_bytes(id)),
+            None => (parent, trace_id),
+        };
+        self.trusting.should_sample(parent, trace_id, name, kind, attributes, links)
+    }
 }
 
 /// Which traces that begin here are recorded: a share of them, and those that are linked to one that

@@ -128,6 +128,11 @@ def test_an_instance_lets_nobody_in_before_its_container_ends(overlay: Overlay) 
     assert quantity(most) <= 0.75 * quantity(resources["limits"]["memory"])
 
 
+def test_no_caller_decides_which_traces_are_recorded(overlay: Overlay) -> None:
+    data = overlay.one("ConfigMap")["data"]
+    assert "PARLOR_OTLP_ENDPOINT" not in data or data["PARLOR_TRACE_DECISION"] == "own"
+
+
 def test_threads_are_as_many_as_cores_are_asked_for(overlay: Overlay) -> None:
     (threads,) = (it for it in overlay.container["env"] if it["name"] == "TOKIO_WORKER_THREADS")
     assert threads["valueFrom"]["resourceFieldRef"]["resource"] == "requests.cpu"
