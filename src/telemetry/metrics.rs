@@ -226,7 +226,7 @@ const METRICS: &[Metric] = &[
         name: "parlor.limits",
         kind: Kind::Value(""),
         labels: &["limit"],
-        text: "The limits in force, by their flags; of rates, how many a second.",
+        text: "The limits in force, by their flags; of times, seconds; of rates, how many a second.",
     },
     Metric {
         name: "parlor.build",
