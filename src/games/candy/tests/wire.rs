@@ -50,6 +50,7 @@ fn an_action_that_names_what_there_is_not_tells_the_field() {
 fn options_that_are_left_out_have_their_defaults() {
     let read = Candy::read_options(&proto::CandyOptions::default());
     assert_eq!(read.expect("good options"), Options::default());
+    assert_eq!(Options::default().target_score, 31, "the standard game");
 }
 
 #[test]
