@@ -27,7 +27,7 @@ from parlor_client.server import Server
 from parlor_client.stubs import ROOT, catalog, games
 from parlor_client.stubs import matches as m
 
-# What no client can provoke while the store is well and the code has no mistakes.
+# What no client can provoke while the store is well and the code has no mistakes; tests/it does.
 NEED_A_FAULT = {
     "ANSWER_TOO_LARGE",
     "CONTENTION",
@@ -65,11 +65,23 @@ def provokes(*reasons: str) -> Callable[[Test], Test]:
     return note
 
 
-def test_every_reason_of_the_service_is_provoked_here_or_needs_a_fault() -> None:
+def every_reason() -> set[str]:
+    """The reasons of the service, as its source has them."""
     source = (ROOT / "src" / "grpc" / "errors.rs").read_text()
-    reasons = set(re.findall(r'^    ([A-Z_]+) = [A-Z]\w+ "', source, re.MULTILINE))
-    assert reasons == PROVOKED | NEED_A_FAULT | NEED_ANOTHER_CLIENT
+    return set(re.findall(r'^    ([A-Z_]+) = [A-Z]\w+ "', source, re.MULTILINE))
+
+
+def test_every_reason_of_the_service_is_provoked_here_or_in_rust() -> None:
+    assert every_reason() == PROVOKED | NEED_A_FAULT | NEED_ANOTHER_CLIENT
     assert not PROVOKED & (NEED_A_FAULT | NEED_ANOTHER_CLIENT)
+    tests = "".join(file.read_text() for file in (ROOT / "tests" / "it").rglob("*.rs"))
+    named = set(re.findall(r'"([A-Z_]+)"', tests))
+    assert named >= NEED_A_FAULT | NEED_ANOTHER_CLIENT
+
+
+def test_every_reason_of_the_service_is_documented_in_its_api() -> None:
+    protos = "".join(file.read_text() for file in (ROOT / "proto").rglob("*.proto"))
+    assert every_reason() <= set(re.findall(r"`([A-Z_]+)`", protos))
 
 
 def crafted(table: Table, key: bytes = TOKEN_KEY, kid: str = "tests", **claims: object) -> str:
