@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
+use procfs::ProcError;
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio_util::sync::CancellationToken;
 use tonic::body::Body;
@@ -20,12 +21,13 @@ use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 use crate::config::{Origins, Settings, StoreChoice};
 use crate::connections::{self, BadCertificates, Open, Tls, TurnedAway};
 use crate::games::AnyGame;
-use crate::grpc::errors::Fault;
+use crate::grpc::errors;
 use crate::grpc::layers::{CallLayer, DeadlineLayer, ReadLayer, ShedLayer, TRACE_ID, explain};
 use crate::grpc::tokens::TokenKeys;
 use crate::grpc::{Catalogs, Places, Rates, Service};
 use crate::info::Info;
 use crate::matches::{Matches, SystemChance, SystemClock};
+use crate::memory::Memory;
 use crate::proto;
 use crate::proto::catalog_service_server::CatalogServiceServer;
 use crate::proto::match_service_server::MatchServiceServer;
@@ -46,6 +48,9 @@ pub enum StartError {
     /// The store is not there, or refuses.
     #[error(transparent)]
     Store(#[from] StoreError),
+    /// What memory it takes cannot be known.
+    #[error("cannot see how much memory is in use, for --memory: {0}")]
+    Memory(#[from] ProcError),
 }
 
 /// The service, bound to its port, not yet serving.
@@ -57,6 +62,7 @@ pub struct App {
     open: Open,
     tls: Option<Tls>,
     turned_away: TurnedAway,
+    memory: Memory,
     shed: ShedLayer,
     service: Service,
     info: Info,
@@ -79,7 +85,7 @@ impl App {
     /// Binds the port, over a store that is open already.
     ///
     /// # Errors
-    /// [`StartError::Listen`] or [`StartError::Tls`].
+    /// [`StartError::Listen`], [`StartError::Tls`] or [`StartError::Memory`].
     pub fn over(store: Arc<dyn Store>, settings: Settings) -> Result<Self, StartError> {
         let info = Info::new(&settings, Arc::clone(&store), &SystemClock);
         let service = Service {
@@ -104,7 +110,8 @@ impl App {
         let stop = CancellationToken::new();
         let open = Open::default();
         let tls = settings.tls.clone().map(Tls::load).transpose()?;
-        let shed = ShedLayer::new(settings.limits.in_flight);
+        let memory = Memory::new(settings.limits.memory)?;
+        let shed = ShedLayer::new(settings.limits.in_flight, memory.clone());
         Ok(Self {
             settings,
             address,
@@ -112,6 +119,7 @@ impl App {
             open,
             tls,
             turned_away: TurnedAway::default(),
+            memory,
             shed,
             service,
             info,
@@ -153,6 +161,7 @@ impl App {
             open: self.open.clone(),
             tls: self.tls.clone(),
             turned_away: self.turned_away.clone(),
+            memory: self.memory.clone(),
             shed: self.shed.clone(),
             service: self.service.clone(),
             info: self.info.clone(),
@@ -166,17 +175,23 @@ impl App {
     /// # Panics
     /// When called outside a runtime.
     pub async fn serve(self) {
-        let Self { settings, listener, open, tls, turned_away, shed, service, stop, .. } = self;
-        let limits = settings.limits;
+        let Self { settings, listener, open, tls, turned_away, memory, shed, .. } = self;
+        let (service, stop, limits) = (self.service, self.stop, settings.limits);
         let matches = service.matches.clone();
+        let cached = matches.clone();
         let (health_reporter, health) = tonic_health::server::health_reporter();
         health_reporter.set_serving::<MatchServiceServer<Service>>().await;
 
         let listener = tokio::net::TcpListener::from_std(listener);
         let listener = listener.expect("a listener that does not block");
-        let refused = turned_away.clone();
-        let incoming =
-            connections::incoming(listener, open, limits.connections, tls.clone(), refused);
+        let incoming = connections::incoming(
+            listener,
+            open,
+            limits.connections,
+            memory.clone(),
+            tls.clone(),
+            turned_away.clone(),
+        );
         let renewing = async {
             match &tls {
                 Some(tls) => tls.keep_up().await,
@@ -210,6 +225,7 @@ impl App {
             () = serving => {}
             () = renewing => {}
             () = turned_away.keep_telling() => {}
+            () = memory.watch(|| cached.forget()) => {}
             () = limit => {
                 tracing::warn!("some calls were still under way when the time to stop was over");
             }
@@ -237,9 +253,7 @@ async fn drain(health: HealthReporter, matches: Matches<AnyGame>, settings: &Set
 }
 
 fn panicked(_: Box<dyn std::any::Any + Send>) -> http::Response<Body> {
-    tracing::error!("a call panicked");
-    tracing::info!(name: "parlor.panics", target: "metric", r#where = "handler");
-    Fault::PANIC.status().into_http()
+    errors::panicked().into_http()
 }
 
 /// Describes our services, health, and the details of our errors.

@@ -52,9 +52,9 @@ impl Info {
 fn limits(settings: &Settings) -> Value {
     let time = |time: Duration| humantime::format_duration(time).to_string();
     let Settings { matches, limits, .. } = settings;
-    let Limits { connections, in_flight, deadlines, sizes, streams, rates } = limits;
+    let Limits { connections, in_flight, deadlines, sizes, streams, rates, memory } = limits;
     let http2 = connections.http2;
-    json!({
+    let mut limits = json!({
         "keep_idle": time(matches.keep_idle),
         "keep_over": time(matches.keep_over),
         "cached_matches": matches.cached_matches,
@@ -95,6 +95,10 @@ fn limits(settings: &Settings) -> Value {
         "create_rate": rates.creations,
         "create_rate_all": rates.all_creations,
         "stream_rate": rates.opens,
+        "spectator_rate": rates.spectators,
         "guess_rate": rates.guesses,
-    })
+    });
+    // One more is too many for the macro.
+    limits["memory"] = json!(memory);
+    limits
 }

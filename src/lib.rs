@@ -10,6 +10,7 @@
 //!   a game, so that the layers below are generic over one type and name no game.
 //! - [`store`]: where matches are kept, as bytes and versions: in memory, or in Redis.
 //! - [`mod@matches`]: create, join, act, watch, for any game over any store. No transport.
+//! - [`memory`]: whether the process takes more of it than it may.
 //! - [`grpc`]: the API: identify the caller, read the request, ask, write the answer.
 //! - [`connections`]: what comes in, before anything is known of it but how it behaves.
 //! - [`app`]: all of it put together, from [`config`] and [`cli`]; [`telemetry`] writes the logs and
@@ -37,6 +38,9 @@
 //! - What is written to Redis: the scripts in `store/redis`.
 //! - A setting: [`cli`] for its name and text, [`config`] for what it may be.
 
+// The list of limits is one `json!` that recurs with each of them.
+#![recursion_limit = "256"]
+
 pub mod admin;
 pub mod app;
 pub mod cli;
@@ -48,6 +52,7 @@ pub mod games;
 pub mod grpc;
 pub mod info;
 pub mod matches;
+pub mod memory;
 pub mod options;
 pub mod play;
 pub mod probe;

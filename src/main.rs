@@ -9,6 +9,7 @@ use parlor::app::App;
 use parlor::cli::{Cli, Command, ServeArgs, SimulateArgs};
 use parlor::client::explain;
 use parlor::config::{EXIT_CONFIG, Mistakes, RuntimeShape, Settings};
+use parlor::memory::give_back;
 use parlor::telemetry::{Telemetry, measure_lag};
 use tokio::runtime::{Builder, Runtime};
 
@@ -125,6 +126,7 @@ fn runtime(shape: RuntimeShape) -> std::io::Result<Runtime> {
         RuntimeShape::PerCore => Builder::new_current_thread(),
     }
     .enable_all()
+    .on_thread_park(give_back)
     .build()
 }
 

@@ -1,175 +1,186 @@
-//! What every layer may know of traces: which one it works in, how a call joins that of its caller,
-//! and how what came of an action is linked to it when it is delivered later.
+//! What every layer may know of traces: spans, how a call joins the trace of its caller, and how what
+//! came of an action is linked to it when it is delivered later.
 //!
-//! Spans are written with `tracing`, under the target `span`; only those of recorded traces are made
-//! at all. All others have no more than their id, for log lines. What exports spans is
-//! [installed](install) when the process starts; without it, there are no traces.
+//! A span is one of OpenTelemetry, and what is done in it is done in its context: whatever begins
+//! meanwhile is part of it. Only spans of recorded traces are made, but for that of a call, which
+//! carries the trace's id to log lines and to the caller. What makes spans is [installed](install)
+//! when the process starts; without it, there are no traces.
 
-use std::cell::Cell;
-use std::fmt;
-use std::future::poll_fn;
-use std::pin::pin;
 use std::sync::OnceLock;
 
-use tracing::Span;
+pub use opentelemetry::KeyValue;
+use opentelemetry::propagation::Extractor;
+use opentelemetry::trace::{
+    FutureExt as _, Link, SpanBuilder, SpanContext, SpanId, Status, TraceContextExt as _,
+    TraceFlags, TraceState, WithContext,
+};
+pub use opentelemetry::trace::{SpanKind, TraceId};
+use opentelemetry::{Context, global};
 
-/// The trace that something belongs to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Trace {
-    /// Its id.
-    pub id: u128,
-    /// Whether its spans are exported.
-    pub recorded: bool,
+/// Begins a span in a context, and gives the context in it.
+type Begin = dyn Fn(SpanBuilder, &Context) -> Context + Send + Sync;
+
+static BEGIN: OnceLock<Box<Begin>> = OnceLock::new();
+
+/// Makes the spans of this process from now on. Only the first call counts.
+pub fn install(begin: impl Fn(SpanBuilder, &Context) -> Context + Send + Sync + 'static) {
+    let _ = BEGIN.set(Box::new(begin));
 }
 
-/// The id, in hexadecimal.
-impl fmt::Display for Trace {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x}", self.id)
+/// The id of the trace that is worked in here.
+pub fn here() -> Option<TraceId> {
+    Context::map_current(id)
+}
+
+fn id(context: &Context) -> Option<TraceId> {
+    let span = context.span();
+    let span = span.span_context();
+    span.is_valid().then(|| span.trace_id())
+}
+
+/// A header of a call, by its name.
+pub type Header<'a> = &'a dyn Fn(&str) -> Option<&'a str>;
+
+/// The headers that say which trace a call belongs to.
+struct Headers<'a>(Header<'a>);
+
+impl Extractor for Headers<'_> {
+    fn get(&self, name: &str) -> Option<&str> {
+        (self.0)(name)
+    }
+
+    fn keys(&self) -> Vec<&str> {
+        Vec::new()
+    }
+}
+
+/// A span; nothing, where none is recorded. Clones are the same one: it ends with the last of them,
+/// or [before](Self::end).
+#[derive(Clone, Debug, Default)]
+pub struct Span(Option<Context>);
+
+impl Span {
+    /// The span of a call: in the trace that its headers name or else, and also where they are
+    /// malformed, in a new one.
+    pub fn of_call(
+        header: Header<'_>,
+        name: &'static str,
+        attributes: impl FnOnce() -> Vec<KeyValue>,
+    ) -> Self {
+        let Some(begin) = BEGIN.get() else { return Self::default() };
+        let caller = match header("traceparent") {
+            None => Context::new(),
+            Some(_) => global::get_text_map_propagator(|propagator| {
+                propagator.extract_with_context(&Context::new(), &Headers(header))
+            }),
+        };
+        let call = begin(SpanBuilder::from_name(name).with_kind(SpanKind::Server), &caller);
+        // Most are not recorded: what they would say of themselves is not made.
+        if call.span().is_recording() {
+            call.span().set_attributes(attributes());
+        }
+        Self(Some(call))
+    }
+
+    /// A span of a part of what is done here.
+    pub fn part(name: &'static str) -> Self {
+        Self::begin(name, SpanKind::Internal, Vec::new)
+    }
+
+    /// A span of what is done here.
+    pub fn begin(
+        name: &'static str,
+        kind: SpanKind,
+        attributes: impl FnOnce() -> Vec<KeyValue>,
+    ) -> Self {
+        let Some(begin) = BEGIN.get() else { return Self::default() };
+        Self(Context::map_current(|here| {
+            here.span().span_context().is_sampled().then(|| {
+                let span = SpanBuilder::from_name(name).with_kind(kind);
+                begin(span.with_attributes(attributes()), here)
+            })
+        }))
+    }
+
+    /// A span in a trace of its own, linked to another.
+    pub fn linked(
+        origin: Origin,
+        name: &'static str,
+        kind: SpanKind,
+        attributes: Vec<KeyValue>,
+    ) -> Self {
+        let link = Link::with_context(SpanContext::new(
+            origin.trace,
+            origin.span,
+            TraceFlags::SAMPLED,
+            false,
+            TraceState::NONE,
+        ));
+        let span = SpanBuilder::from_name(name).with_kind(kind);
+        let span = span.with_attributes(attributes).with_links(vec![link]);
+        Self(BEGIN.get().map(|begin| begin(span, &Context::new())))
+    }
+
+    /// The span that is worked in here.
+    pub fn here() -> Self {
+        Self(Context::map_current(|here| here.has_active_span().then(|| here.clone())))
+    }
+
+    /// The id of its trace.
+    pub fn trace(&self) -> Option<TraceId> {
+        self.0.as_ref().and_then(id)
+    }
+
+    /// Works in it.
+    pub fn within<T>(&self, work: impl FnOnce() -> T) -> T {
+        let _here = self.0.clone().map(Context::attach);
+        work()
+    }
+
+    /// Works in it, whenever the work is polled.
+    pub fn carry<F: Future>(self, work: F) -> WithContext<F> {
+        match self.0 {
+            Some(context) => work.with_context(context),
+            None => work.with_current_context(),
+        }
+    }
+
+    /// Says more of it.
+    pub fn set(&self, key: &'static str, value: impl Into<opentelemetry::Value>) {
+        if let Some(context) = &self.0 {
+            context.span().set_attribute(KeyValue::new(key, value));
+        }
+    }
+
+    /// Says that what was done failed.
+    pub fn fail(&self) {
+        if let Some(context) = &self.0 {
+            context.span().set_status(Status::error(""));
+        }
+    }
+
+    /// Ends it, whoever still works in it.
+    pub fn end(&self) {
+        if let Some(context) = &self.0 {
+            context.span().end();
+        }
     }
 }
 
 /// A span that is recorded, for links to it that outlive it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Origin {
-    /// The id of its trace.
-    pub trace: [u8; 16],
-    /// Its own id.
-    pub span: [u8; 8],
+    trace: TraceId,
+    span: SpanId,
 }
 
-/// What exports spans.
-pub trait Tracer: fmt::Debug + Send + Sync {
-    /// The trace that these headers name, or else a new one; and the span that begins there, made
-    /// only if it is recorded.
-    fn join(&self, headers: &Headers<'_>, begin: &dyn Fn() -> Span) -> (Trace, Span);
-
-    /// The span that is entered here, if it is recorded.
-    fn origin(&self) -> Option<Origin>;
-
-    /// Links a span to another.
-    fn link(&self, span: &Span, origin: Origin);
-}
-
-/// The headers of a call, by their names.
-pub type Headers<'a> = dyn Fn(&str) -> Option<String> + 'a;
-
-static TRACER: OnceLock<Box<dyn Tracer>> = OnceLock::new();
-
-thread_local! {
-    static HERE: Cell<Option<Trace>> = const { Cell::new(None) };
-}
-
-/// Exports the spans of this process from now on. Only the first call counts.
-pub fn install(tracer: Box<dyn Tracer>) {
-    let _ = TRACER.set(tracer);
-}
-
-/// See [`Tracer::join`]; no trace, where none are exported.
-pub fn join(headers: &Headers<'_>, begin: impl Fn() -> Span) -> (Option<Trace>, Span) {
-    match TRACER.get().map(|tracer| tracer.join(headers, &begin)) {
-        Some((trace, span)) => (Some(trace), span),
-        None => (None, Span::none()),
-    }
-}
-
-/// The trace that is worked in here.
-pub fn here() -> Option<Trace> {
-    HERE.get()
-}
-
-/// Works in this trace.
-pub fn within<T>(trace: Option<Trace>, work: impl FnOnce() -> T) -> T {
-    /// Goes back to what was before, also when the work panics.
-    struct Before(Option<Trace>);
-    impl Drop for Before {
-        fn drop(&mut self) {
-            HERE.set(self.0);
-        }
-    }
-    let _before = Before(HERE.replace(trace));
-    work()
-}
-
-/// Works in this trace, whenever it is polled.
-pub async fn carry<F: Future>(trace: Option<Trace>, work: F) -> F::Output {
-    let mut work = pin!(work);
-    poll_fn(|context| within(trace, || work.as_mut().poll(context))).await
-}
-
-/// A span of what is done here, made only if the trace is recorded.
-///
-/// Nobody else sees to that: to `tracing`, layers that each want nothing of a span want it together.
-pub fn span(make: impl FnOnce() -> Span) -> Span {
-    if here().is_some_and(|trace| trace.recorded) { make() } else { Span::none() }
-}
-
-/// See [`Tracer::origin`].
-pub fn origin() -> Option<Origin> {
-    here().filter(|trace| trace.recorded).and_then(|_| TRACER.get()?.origin())
-}
-
-/// See [`Tracer::link`].
-pub fn link(span: &Span, origin: Origin) {
-    if let Some(tracer) = TRACER.get() {
-        tracer.link(span, origin);
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::task::Poll;
-
-    use super::*;
-
-    const ONE: Option<Trace> = Some(Trace { id: 1, recorded: false });
-    const OTHER: Option<Trace> = Some(Trace { id: 2, recorded: true });
-
-    #[test]
-    fn a_trace_is_left_where_its_work_ends_even_in_a_panic() {
-        let panicked = std::panic::catch_unwind(|| {
-            within(ONE, || {
-                within(OTHER, || assert_eq!(here(), OTHER));
-                assert_eq!(here(), ONE);
-                panic!("a mistake");
-            });
-        });
-        assert!(panicked.is_err());
-        assert_eq!(here(), None);
-    }
-
-    #[test]
-    fn spans_are_made_only_where_they_are_recorded() {
-        let count = Cell::new(0);
-        for trace in [None, ONE, OTHER] {
-            within(trace, || {
-                span(|| {
-                    count.set(count.get() + 1);
-                    Span::none()
-                })
-            });
-        }
-        assert_eq!(count.get(), 1);
-    }
-
-    #[tokio::test]
-    async fn work_is_in_its_trace_only_while_it_is_polled() {
-        let polled = Cell::new(0);
-        let mut work = pin!(carry(
-            ONE,
-            poll_fn(|_| {
-                polled.set(polled.get() + 1);
-                assert_eq!(here(), ONE);
-                if polled.get() < 3 { Poll::Pending } else { Poll::Ready(()) }
-            })
-        ));
-        poll_fn(|context| {
-            let done = work.as_mut().poll(context);
-            assert_eq!(here(), None);
-            context.waker().wake_by_ref();
-            done
+impl Origin {
+    /// The span that is worked in here, if it is recorded.
+    pub fn here() -> Option<Self> {
+        Context::map_current(|here| {
+            let span = here.span();
+            let span = span.span_context();
+            span.is_sampled().then(|| Self { trace: span.trace_id(), span: span.span_id() })
         })
-        .await;
-        assert_eq!(polled.get(), 3);
     }
 }

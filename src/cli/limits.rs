@@ -24,6 +24,19 @@ pub struct LimitArgs {
     /// How often callers may do what
     #[command(flatten)]
     pub rates: RateArgs,
+
+    /// How much memory the process may take, as in `384MiB`, or `off`; while it takes more, it turns
+    /// away new connections, streams and matches, and goes on with those that it has
+    ///
+    /// What it has may yet grow: leave room to what the container may take at most.
+    #[arg(
+        long,
+        env = "PARLOR_MEMORY",
+        value_name = "SIZE",
+        default_value = "off",
+        help_heading = "Memory"
+    )]
+    pub memory: String,
 }
 
 /// What connections are allowed.
@@ -190,6 +203,10 @@ pub struct RateArgs {
     /// How often a seat may open streams
     #[arg(long, env = "PARLOR_STREAM_RATE", value_name = "RATE", default_value = "1/s:5")]
     pub stream_rate: String,
+
+    /// How often the spectators of a match may open streams from one address
+    #[arg(long, env = "PARLOR_SPECTATOR_RATE", value_name = "RATE", default_value = "10/s:64")]
+    pub spectator_rate: String,
 
     /// How often an address may show tokens or API keys that are not valid; good ones go on working
     #[arg(long, env = "PARLOR_GUESS_RATE", value_name = "RATE", default_value = "10/min")]

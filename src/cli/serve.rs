@@ -177,10 +177,17 @@ pub struct OperatorArgs {
     #[arg(long, env = "PARLOR_OTLP_CA", value_name = "FILE")]
     pub otlp_ca: Option<PathBuf>,
 
-    /// Which share of the traces that begin here is recorded, from 0 to 1; a call whose caller
-    /// records its trace always is
+    /// Which share of traces is recorded, from 0 to 1, where that is not the caller's decision
     #[arg(long, env = "PARLOR_TRACE_SAMPLING", value_name = "SHARE", default_value = "0.05")]
     pub trace_sampling: String,
+
+    /// Who decides whether a trace is recorded that a caller names: `caller`, who may be anyone and
+    /// want it for all calls, or `own`, so that it is this share of them too
+    ///
+    /// Its id is in the answer and in log lines either way. All instances with the same token keys
+    /// decide alike, and no caller knows how.
+    #[arg(long, env = "PARLOR_TRACE_DECISION", value_name = "WHOSE", default_value = "caller")]
+    pub trace_decision: String,
 
     /// How logs are written: `text` or `json`
     #[arg(long, env = "PARLOR_LOG_FORMAT", value_name = "FORMAT", default_value = "text")]

@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use bytesize::ByteSize;
+
 use super::Reader;
 use crate::cli::{CallArgs, Http2Args, LimitArgs, RateArgs, StreamArgs};
 use crate::connections::{self, Http2};
@@ -23,6 +25,8 @@ pub struct Limits {
     pub streams: StreamLimits,
     /// How often callers may do what.
     pub rates: RateLimits,
+    /// How much memory the process may take, in bytes; nothing for as much as there is.
+    pub memory: Option<usize>,
 }
 
 impl Limits {
@@ -33,6 +37,7 @@ impl Limits {
         let rate = |rate: Option<Rate>| rate.map(Rate::per_second);
         let limits = [
             ("in_flight", count(self.in_flight)),
+            ("memory", count(self.memory)),
             ("connections", count(Some(self.connections.most))),
             ("connection_streams", Some(self.connections.http2.streams.into())),
             ("streams", count(self.streams.of_instance)),
@@ -43,6 +48,7 @@ impl Limits {
             ("create_rate", rate(self.rates.creations)),
             ("create_rate_all", rate(self.rates.all_creations)),
             ("stream_rate", rate(self.rates.opens)),
+            ("spectator_rate", rate(self.rates.spectators)),
             ("guess_rate", rate(self.rates.guesses)),
         ];
         limits.into_iter().filter_map(|(flag, most)| Some((flag, most?))).collect()
@@ -57,6 +63,9 @@ const LARGEST_WINDOW: u32 = i32::MAX as u32;
 
 /// No message, header or buffer that is of use is smaller, in bytes.
 const SMALLEST: u32 = 1024;
+
+/// With less, what an instance takes that has little to do would be too much already.
+const LEAST_MEMORY: ByteSize = ByteSize::mib(64);
 
 /// The sizes of frames that HTTP/2 allows.
 const FRAME_SIZES: std::ops::RangeInclusive<u32> = 16_384..=16_777_215;
@@ -74,6 +83,7 @@ impl Reader {
         let sizes = self.sizes(&args.calls);
         let streams = self.streams(&args.streams);
         let rates = self.rates(&args.rates);
+        let memory = self.memory(&args.memory);
         Some(Limits {
             connections: connections?,
             in_flight: in_flight?,
@@ -81,7 +91,18 @@ impl Reader {
             sizes: sizes?,
             streams: streams?,
             rates: rates?,
+            memory: memory?,
         })
+    }
+
+    #[expect(clippy::option_option, reason = "what was read, if it can be: perhaps no limit")]
+    fn memory(&mut self, text: &str) -> Option<Option<usize>> {
+        let most = match text {
+            "off" => Some(None),
+            text => text.parse().ok().filter(|most: &ByteSize| *most >= LEAST_MEMORY).map(Some),
+        };
+        let most = most.ok_or_else(|| format!("a size, at least {LEAST_MEMORY}, or `off`"));
+        Some(self.note("memory", most)?.map(|most| most.as_u64() as usize))
     }
 
     fn connections(
@@ -183,6 +204,7 @@ impl Reader {
         let creations = self.rate("create-rate", &args.create_rate);
         let all_creations = self.rate("create-rate-all", &args.create_rate_all);
         let opens = self.rate("stream-rate", &args.stream_rate);
+        let spectators = self.rate("spectator-rate", &args.spectator_rate);
         let guesses = self.rate("guess-rate", &args.guess_rate);
         let limits = RateLimits {
             acts: acts?,
@@ -190,6 +212,7 @@ impl Reader {
             creations: creations?,
             all_creations: all_creations?,
             opens: opens?,
+            spectators: spectators?,
             guesses: guesses?,
         };
         Some(if enforced? { limits } else { RateLimits::default() })
@@ -228,7 +251,7 @@ mod tests {
         let MessageSizes { request, creation, answer } = limits.sizes;
         assert_eq!((request, creation, answer), (16 << 10, 64 << 10, 256 << 10));
         assert_eq!((limits.deadlines.default, limits.deadlines.max), (secs(2), secs(10)));
-        assert_eq!(limits.in_flight, Some(256));
+        assert_eq!((limits.in_flight, limits.memory), (Some(256), None));
         let StreamLimits { of_seat, of_spectators, of_instance, spread } = limits.streams;
         assert_eq!((of_seat, of_spectators, of_instance), (Some(2), Some(64), Some(10_000)));
         assert_eq!(spread, secs(5));
@@ -255,6 +278,7 @@ mod tests {
             ("keepalive", "5s", "0s"),
             ("keepalive-timeout", "5s", "0s"),
             ("in-flight", "off", "0"),
+            ("memory", "384Mi", "63MiB"),
             ("deadline", "1s", "0s"),
             ("max-deadline", "1h", "0s"),
             ("max-request", "1024", "1023"),
@@ -267,6 +291,7 @@ mod tests {
             ("heartbeat", "1s", "0s"),
             ("stream-age", "1s", "0s"),
             ("seat-rate", "off", "1"),
+            ("spectator-rate", "off", "1"),
         ];
         let defaults = format!("{:?}", settings(&[]).expect("good settings"));
         for (flag, good, bad) in cases {

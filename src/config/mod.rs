@@ -52,8 +52,10 @@ pub struct Settings {
     pub admin_listen: Option<SocketAddr>,
     /// The collector that traces and metrics are sent to; without it, there are none.
     pub collector: Option<Collector>,
-    /// Which share of the traces that begin here is recorded, from 0 to 1.
+    /// Which share of traces is recorded, from 0 to 1, where that is not the caller's decision.
     pub trace_sampling: f64,
+    /// Who decides whether a trace is recorded that a caller names.
+    pub trace_decision: TraceDecision,
     /// How logs are written.
     pub log_format: LogFormat,
     /// What is logged.
@@ -67,6 +69,26 @@ pub struct Collector {
     pub endpoint: Uri,
     /// The authority of its certificate, in PEM; without it, those that the system trusts.
     pub authority: Option<Vec<u8>>,
+}
+
+/// Who decides whether a trace is recorded that a caller names.
+#[derive(Clone, Debug)]
+pub enum TraceDecision {
+    /// The caller.
+    Caller,
+    /// Those who have these keys, all alike.
+    Own(TokenKeys),
+}
+
+impl TraceDecision {
+    /// What is looked at in place of the trace's id, if the decision is ours: who chooses the id
+    /// cannot choose that.
+    pub fn stand_in(&self, id: [u8; 16]) -> Option<[u8; 16]> {
+        match self {
+            Self::Caller => None,
+            Self::Own(keys) => Some(keys.seal(&[b"trace".as_slice(), &id].concat())),
+        }
+    }
 }
 
 /// Where matches are kept.
@@ -311,6 +333,8 @@ impl TryFrom<&ServeArgs> for Settings {
         let admin_listen = read.note("admin-listen", admin_listen.transpose());
         let collector = read.collector(operator);
         let trace_sampling = read.share("trace-sampling", &operator.trace_sampling);
+        let decisions = [("caller", false), ("own", true)];
+        let is_own = read.choice("trace-decision", &operator.trace_decision, &decisions);
         let formats = [("text", LogFormat::Text), ("json", LogFormat::Json)];
         let log_format = read.choice("log-format", &operator.log_format, &formats);
         read.note("log", operator.log.parse::<tracing_subscriber::filter::Targets>());
@@ -326,10 +350,16 @@ impl TryFrom<&ServeArgs> for Settings {
         }
 
         let settings = (|| {
+            let token_keys = token_keys.map_or(Some(None), |keys| keys.map(Some))?;
+            let trace_decision = if is_own? {
+                TraceDecision::Own(token_keys.clone().unwrap_or_else(TokenKeys::random))
+            } else {
+                TraceDecision::Caller
+            };
             Some(Self {
                 listen: listen?,
                 store: store?,
-                token_keys: token_keys.map_or(Some(None), |keys| keys.map(Some))?,
+                token_keys,
                 token_life: token_life?,
                 api_keys: api_keys.unwrap_or_else(|| Some(ApiKeys::default()))?,
                 cors_origins: cors_origins?,
@@ -348,6 +378,7 @@ impl TryFrom<&ServeArgs> for Settings {
                 admin_listen: admin_listen?,
                 collector: collector?,
                 trace_sampling: trace_sampling?,
+                trace_decision,
                 log_format: log_format?,
                 log: operator.log.clone(),
             })
@@ -428,6 +459,7 @@ mod tests {
             "--admin-listen=9090",
             "--otlp-endpoint=collector",
             "--trace-sampling=5",
+            "--trace-decision=theirs",
             "--log-format=xml",
             "--drain-delay=25s",
             "--otlp-ca=/dev/null",
@@ -458,6 +490,7 @@ mod tests {
                 "--otlp-endpoint",
                 "--otlp-ca",
                 "--trace-sampling",
+                "--trace-decision",
                 "--log-format",
                 "--token-keys",
                 "--drain-delay",

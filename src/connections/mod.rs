@@ -25,6 +25,7 @@ pub use self::guarded::Guarded;
 pub use self::serving::serve;
 pub use self::tls::{BadCertificates, Tls, TlsFiles};
 pub use self::turned_away::{Cause, TurnedAway};
+use crate::memory::Memory;
 
 /// How long to wait when no connection can be accepted, such as for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -145,10 +146,11 @@ pub fn incoming(
     listener: TcpListener,
     open: Open,
     limits: Limits,
+    memory: Memory,
     tls: Option<Tls>,
     turned_away: TurnedAway,
 ) -> impl Stream<Item = Accepted> {
-    let door = Door { listener, open, limits, tls, turned_away, agreeing: JoinSet::new() };
+    let door = Door { listener, open, limits, memory, tls, turned_away, agreeing: JoinSet::new() };
     stream::unfold(door, |mut door| async move {
         let accepted = door.next().await;
         Some((accepted, door))
@@ -160,6 +162,7 @@ struct Door {
     listener: TcpListener,
     open: Open,
     limits: Limits,
+    memory: Memory,
     tls: Option<Tls>,
     turned_away: TurnedAway,
     /// Those that are agreeing on TLS.
@@ -196,6 +199,10 @@ impl Door {
     /// The connection, if it needs no TLS and there is room for it.
     fn meet(&mut self, socket: TcpStream, peer: Peer) -> Option<Accepted> {
         let limits = self.limits;
+        if self.memory.is_full() {
+            self.turned_away.note(Cause::Memory);
+            return None;
+        }
         let Some(slot) = self.open.one_more(limits.most) else {
             self.turned_away.note(Cause::Connections);
             return None;

@@ -21,6 +21,8 @@ pub enum Cause {
     Overload,
     /// There are too many streams.
     Streams,
+    /// The process takes too much memory.
+    Memory,
 }
 
 impl Cause {
@@ -32,13 +34,14 @@ impl Cause {
             Self::Rate => "rate",
             Self::Overload => "in_flight",
             Self::Streams => "streams",
+            Self::Memory => "memory",
         }
     }
 }
 
 /// How many were turned away since that was told last. Clones count together.
 #[derive(Clone, Debug, Default)]
-pub struct TurnedAway(Arc<[AtomicU64; 5]>);
+pub struct TurnedAway(Arc<[AtomicU64; 6]>);
 
 impl TurnedAway {
     /// One more.
@@ -58,7 +61,7 @@ impl TurnedAway {
     /// Tells of them, if there were any.
     pub fn tell(&self) {
         let counts = self.0.each_ref().map(|count| count.swap(0, Ordering::Relaxed));
-        let [connections, system, rate_limited, overloaded, stream_quota] = counts;
+        let [connections, system, rate_limited, overloaded, stream_quota, memory] = counts;
         if counts.iter().any(|&count| count > 0) {
             tracing::warn!(
                 connections,
@@ -66,6 +69,7 @@ impl TurnedAway {
                 rate_limited,
                 overloaded,
                 stream_quota,
+                memory,
                 "callers were turned away"
             );
         }
@@ -80,11 +84,12 @@ mod tests {
     fn what_was_told_is_not_told_again() {
         let turned_away = TurnedAway::default();
         let counts = || turned_away.0.each_ref().map(|count| count.load(Ordering::Relaxed));
-        for cause in [Cause::Connections, Cause::Rate, Cause::Streams, Cause::Rate] {
+        let causes = [Cause::Connections, Cause::Rate, Cause::Streams, Cause::Rate, Cause::Memory];
+        for cause in causes {
             turned_away.clone().note(cause);
         }
-        assert_eq!(counts(), [1, 0, 2, 0, 1]);
+        assert_eq!(counts(), [1, 0, 2, 0, 1, 1]);
         turned_away.tell();
-        assert_eq!(counts(), [0; 5]);
+        assert_eq!(counts(), [0; 6]);
     }
 }

@@ -85,7 +85,7 @@ faults! {
     RULES_PANIC = Internal "the rules failed on this match";
     PANIC = Internal "the service failed on this request";
     RATE_LIMITED = ResourceExhausted "this was done too often: try again later";
-    OVERLOADED = Unavailable "there are too many calls at once: try again";
+    OVERLOADED = Unavailable "too much is asked at once: try again";
     STREAM_QUOTA = ResourceExhausted "there are too many streams; the details say of what";
     SLOW_CONSUMER = Cancelled "the answer was not read for too long";
     STORE_UNAVAILABLE = Unavailable "the store cannot be reached: try again";
@@ -162,6 +162,14 @@ pub fn invalid_fields(bad: impl IntoIterator<Item = (String, String)>) -> Status
 #[must_use]
 pub fn invalid_field(bad: BadField) -> Status {
     invalid_fields([(bad.field, bad.why.to_owned())])
+}
+
+/// The status for a mistake of ours that was caught, which is logged and counted.
+#[must_use]
+pub fn panicked() -> Status {
+    tracing::error!("a call panicked");
+    tracing::info!(name: "parlor.panics", target: "metric", r#where = "handler");
+    Fault::PANIC.status()
 }
 
 fn illegal(refusal: Refusal) -> Status {

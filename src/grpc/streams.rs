@@ -2,12 +2,12 @@
 //! to its viewer.
 
 use tokio::time::Instant;
-use tracing::Span;
 
+use crate::connections;
 use crate::games::AnyGame;
 use crate::matches::{EndReason, Message, Watcher};
 use crate::store::MatchId;
-use crate::{connections, trace};
+use crate::trace::{KeyValue, Span, SpanKind};
 
 /// Counts for one stream, as long as it is open.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ impl OpenStream {
             EndReason::TokenRevoked => "token_revoked",
             EndReason::MaxAge => "max_age",
             EndReason::Superseded => "superseded",
-            EndReason::SchemaTooNew => "schema_too_new",
+            EndReason::Unreadable => "unreadable",
         };
     }
 
@@ -43,7 +43,9 @@ impl OpenStream {
 
 impl Drop for OpenStream {
     fn drop(&mut self) {
-        if connections::is_given_up() {
+        if std::thread::panicking() {
+            self.reason = "failed";
+        } else if connections::is_given_up() {
             self.reason = "slow";
         }
         let secs = self.began.elapsed().as_secs_f64();
@@ -54,32 +56,28 @@ impl Drop for OpenStream {
 }
 
 /// Measures a delivery, and gives its span, linked to that of the action that it tells of;
-/// disabled, if that is not recorded.
+/// nothing, if that is not recorded.
 pub(super) fn delivery(
     watcher: &Watcher<AnyGame>,
     id: MatchId,
     message: &Message<AnyGame>,
 ) -> Span {
     if !matches!(message, Message::Update(..)) {
-        return Span::none();
+        return Span::default();
     }
     tracing::info!(name: "parlor.stream.lag", target: "metric", value = watcher.lag());
-    let Some(heard) = watcher.heard() else { return Span::none() };
+    let Some(heard) = watcher.heard() else { return Span::default() };
     tracing::info!(
         name: "parlor.delivery.duration",
         target: "metric",
         value = heard.at.elapsed().as_secs_f64(),
         made = if heard.here { "here" } else { "elsewhere" },
     );
-    let Some(origin) = heard.origin else { return Span::none() };
-    let span = tracing::info_span!(
-        target: "span",
-        parent: None,
-        "deliver",
-        otel.kind = "producer",
-        parlor.match_id = %id,
-        parlor.version = watcher.position().map_or(0, |position| position.version),
-    );
-    trace::link(&span, origin);
-    span
+    let Some(origin) = heard.origin else { return Span::default() };
+    let version = watcher.position().map_or(0, |position| position.version);
+    let attributes = vec![
+        KeyValue::new("parlor.match_id", id.to_string()),
+        KeyValue::new("parlor.version", version.cast_signed()),
+    ];
+    Span::linked(origin, "deliver", SpanKind::Producer, attributes)
 }

@@ -224,7 +224,8 @@ impl TokenKeys {
     }
 
     /// The authentication code of these bytes under the signing key.
-    pub(super) fn seal(&self, bytes: &[u8]) -> [u8; 16] {
+    #[must_use]
+    pub fn seal(&self, bytes: &[u8]) -> [u8; 16] {
         let mut seal = [0; 16];
         if let Some(key) = self.keys.first() {
             seal.copy_from_slice(&key.mac(bytes).finalize().into_bytes()[..16]);

@@ -4,7 +4,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
-use tracing::Instrument as _;
 
 use super::history::{Frame, Heard, Live, loaded};
 use super::record::Input;
@@ -15,7 +14,7 @@ use crate::store::{
     Answered, Commit, Committed, Loaded, MatchId, Request, Result as StoreResult, StoreError,
     Version,
 };
-use crate::trace;
+use crate::trace::{KeyValue, Origin, Span, SpanKind};
 
 /// How often a change is decided anew when others change the match in between.
 const ATTEMPTS: u32 = 6;
@@ -85,7 +84,7 @@ impl<G: Game> Matches<G> {
     ) -> Result<Answer<G>, Error> {
         let matches = self.clone();
         let work = async move { matches.decide_and_commit(id, request, reused, decide).await };
-        Uncut::new(work.instrument(change_span(id)), &self.inner.tasks).await
+        Uncut::new(change_span(id).carry(work), &self.inner.tasks).await
     }
 
     async fn decide_and_commit(
@@ -109,8 +108,7 @@ impl<G: Game> Matches<G> {
             };
             known = Some(Arc::clone(&live));
 
-            let rules = trace::span(|| tracing::info_span!(target: "span", "rules"));
-            let decided = rules.in_scope(|| {
+            let decided = Span::part("rules").within(|| {
                 let input = decide(&live.record)?;
                 let next = live.next(&input)?;
                 Ok((input, next))
@@ -132,7 +130,7 @@ impl<G: Game> Matches<G> {
                 snapshot: frame.live.snapshot()?,
                 keep: self.keep(&frame.live.record),
             };
-            self.inner.readers.expect(id, frame.live.position, trace::origin());
+            self.inner.readers.expect(id, frame.live.position, Origin::here());
             let committed = self.asked(|| self.inner.store.commit(id, commit.clone())).await;
             let result = committed.as_ref().map_or("failed", named);
             tracing::info!(name: "parlor.commits", target: "metric", result);
@@ -178,9 +176,8 @@ impl<G: Game> Matches<G> {
 
     fn committed(&self, id: MatchId, input: &Input<G>, mut frame: Frame<G>) -> Answer<G> {
         count(input, &frame);
-        frame.heard = Some(Heard { at: Instant::now(), here: true, origin: trace::origin() });
-        let announcing = trace::span(|| tracing::info_span!(target: "span", "announce"));
-        let _announcing = announcing.entered();
+        frame.heard = Some(Heard { at: Instant::now(), here: true, origin: Origin::here() });
+        let _announcing = Span::part("announce");
         let frame = Arc::new(frame);
         self.inner.cache.insert(id, Arc::clone(&frame.live));
         self.inner.readers.offer(id, &frame);
@@ -219,11 +216,9 @@ impl<G: Game> Matches<G> {
                 // The log ends before a version that once was.
                 return Err(Error::Forked);
             }
+            let _turn = self.turn().await;
             for entry in &entries {
-                let next = match &frame {
-                    None => Frame::read_first(entry)?,
-                    Some(frame) => frame.live.read_next(entry)?,
-                };
+                let next = Frame::read(frame.as_ref().map(|frame| &*frame.live), entry)?;
                 if next.live.position.version == version {
                     return Ok(next);
                 }
@@ -264,8 +259,10 @@ impl<G: Game> Matches<G> {
 }
 
 /// The span of a change, which goes on when its caller does not wait for it any more.
-fn change_span(id: MatchId) -> tracing::Span {
-    trace::span(|| tracing::info_span!(target: "span", "change", parlor.match_id = %id))
+fn change_span(id: MatchId) -> Span {
+    Span::begin("change", SpanKind::Internal, || {
+        vec![KeyValue::new("parlor.match_id", id.to_string())]
+    })
 }
 
 /// Counts what was done, for those who operate the service.

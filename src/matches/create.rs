@@ -3,8 +3,6 @@
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
-use tracing::field::Empty;
-use tracing::{Instrument as _, Span};
 use uuid::Uuid;
 
 use super::chance::bytes;
@@ -14,7 +12,7 @@ use super::uncut::Uncut;
 use super::{Creation, Error, JoinCode, Matches, Player, Visibility, stored};
 use crate::rules::{BySeat, Entropy, Game, Seat, Seed, Setup};
 use crate::store::{Digest, Entry, MatchId};
-use crate::trace;
+use crate::trace::Span;
 
 /// A request for a new match.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -76,8 +74,7 @@ impl<G: Game> Matches<G> {
         let matches = self.clone();
         let work = async move { matches.create_once(request, setup).await };
         // The id of the match is known only in the middle of it.
-        let change = || tracing::info_span!(target: "span", "change", parlor.match_id = Empty);
-        Uncut::new(work.instrument(trace::span(change)), &self.inner.tasks).await
+        Uncut::new(Span::part("change").carry(work), &self.inner.tasks).await
     }
 
     async fn create_once(
@@ -97,10 +94,9 @@ impl<G: Game> Matches<G> {
         }
 
         let id = claim.join_code.match_id();
-        Span::current().record("parlor.match_id", tracing::field::display(id));
+        Span::here().set("parlor.match_id", id.to_string());
         let creation = self.creation(&request, setup, claim.join_code);
-        let rules = trace::span(|| tracing::info_span!(target: "span", "rules"));
-        let (frame, input) = rules.in_scope(|| Frame::create(creation))?;
+        let (frame, input) = Span::part("rules").within(|| Frame::create(creation))?;
         let first = Entry { position: frame.live.position, input };
         let snapshot = frame.live.snapshot()?;
         let is_new =

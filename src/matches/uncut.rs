@@ -7,14 +7,14 @@ use tokio::runtime::Handle;
 use tokio_util::task::TaskTracker;
 use tokio_util::task::task_tracker::TaskTrackerToken;
 
-use crate::trace::{self, Trace};
+use crate::trace::Span;
 
 /// Does the work as part of whoever waits for it, and becomes a task of its own only when it is
 /// dropped before its end: most callers stay, and a task for each change would cost them time.
 pub(super) struct Uncut<F: Future<Output: Send + 'static> + Send + 'static> {
     work: Option<Pin<Box<F>>>,
     /// What it goes on in.
-    trace: Option<Trace>,
+    span: Span,
     tasks: TaskTracker,
     /// Counts among the tasks from the beginning.
     _token: TaskTrackerToken,
@@ -23,7 +23,7 @@ pub(super) struct Uncut<F: Future<Output: Send + 'static> + Send + 'static> {
 impl<F: Future<Output: Send + 'static> + Send + 'static> Uncut<F> {
     pub(super) fn new(work: F, tasks: &TaskTracker) -> Self {
         let (work, tasks, token) = (Some(Box::pin(work)), tasks.clone(), tasks.token());
-        Self { work, trace: trace::here(), tasks, _token: token }
+        Self { work, span: Span::here(), tasks, _token: token }
     }
 }
 
@@ -47,7 +47,7 @@ impl<F: Future<Output: Send + 'static> + Send + 'static> Drop for Uncut<F> {
     fn drop(&mut self) {
         // Without a runtime there is nothing left to go on in.
         if let (Some(work), Ok(runtime)) = (self.work.take(), Handle::try_current()) {
-            self.tasks.spawn_on(trace::carry(self.trace, work), &runtime);
+            self.tasks.spawn_on(self.span.clone().carry(work), &runtime);
         }
     }
 }

@@ -17,9 +17,9 @@ use tracing_subscriber::fmt::format::{self, Writer};
 use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
 use tracing_subscriber::registry::LookupSpan;
 
-use super::{METRIC, SPAN};
+use super::METRIC;
 use crate::config::{LogFormat, Settings};
-use crate::trace::{self, Trace};
+use crate::trace::{self, TraceId};
 
 /// How many lines wait to be written; at most as much memory as so many of them take.
 const WAITING: usize = 4096;
@@ -61,9 +61,8 @@ where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
     let filter: Targets = settings.log.parse().unwrap_or_default();
-    // Whatever the settings say: spans and measurements are not for logs.
-    let off = LevelFilter::OFF;
-    let filter = filter.with_target(SPAN, off).with_target(METRIC, off);
+    // Whatever the settings say: measurements are not for logs.
+    let filter = filter.with_target(METRIC, LevelFilter::OFF);
     let builder = NonBlockingBuilder::default().lossy(true).buffered_lines_limit(WAITING);
     let (writer, writing) = builder.thread_name("log").finish(io::stderr());
     let lost = LostLines { counted: writer.error_counter(), measured: Arc::default() };
@@ -94,7 +93,7 @@ struct Traced<F> {
 }
 
 /// Writes a line that was formatted without its trace.
-type Write = fn(&mut Writer<'_>, &str, Trace) -> fmt::Result;
+type Write = fn(&mut Writer<'_>, &str, TraceId) -> fmt::Result;
 
 impl<S, N, F> FormatEvent<S, N> for Traced<F>
 where

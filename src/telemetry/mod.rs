@@ -1,7 +1,7 @@
 //! What the operator sees of the process: log lines, traces and metrics.
 //!
-//! The other layers write spans and measurements with `tracing` and know no more; this one alone knows where they
-//! go. Nothing here makes a caller wait: what a slow or dead collector does not take is dropped.
+//! The other layers write lines and measurements with `tracing`, make spans with [`trace`](crate::trace), and know no
+//! more; this one alone knows where they go. Nothing here makes a caller wait: what a slow or dead collector does not take is dropped.
 
 mod collector;
 mod lag;
@@ -21,9 +21,6 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use tracing_subscriber::{Layer, Registry};
 
 use crate::config::{RuntimeShape, Settings, StoreChoice};
-
-/// The target of spans, which are for traces only.
-const SPAN: &str = "span";
 
 /// The target of measurements, which are for metrics only.
 const METRIC: &str = "metric";
@@ -54,17 +51,16 @@ impl Telemetry {
     /// plays no part.
     pub fn start(settings: &Settings) -> Result<Self, BadExport> {
         let collector = settings.collector.as_ref();
-        let traces =
-            collector.map(|collector| spans::exporter(collector, resource())).transpose()?;
+        let recorded = || spans::recorded(settings.trace_sampling, &settings.trace_decision);
+        let traces = collector.map(|collector| spans::exporter(collector, resource(), recorded()));
+        let traces = traces.transpose()?;
         let wanted = settings.collector.is_some() || settings.admin_listen.is_some();
         let collect = || Metrics::collect(collector, resource());
         let metrics = wanted.then(collect).transpose()?;
         let (written, lines) = lines::layer(settings);
-        let layers = layers(written.boxed(), traces.as_ref(), metrics.as_ref());
+        let layers = layers(written.boxed(), metrics.as_ref());
         let _ = tracing_subscriber::registry().with(layers).try_init();
-        if traces.is_some() {
-            spans::install(settings.trace_sampling);
-        }
+        traces.iter().for_each(spans::install);
         introduce(settings);
         Ok(Self { traces, metrics, lines })
     }
@@ -121,17 +117,12 @@ impl Scraper {
 
 type Layers = Vec<Box<dyn Layer<Registry> + Send + Sync>>;
 
-/// All that spans, events and measurements go to.
+/// All that lines and measurements go to.
 ///
-/// Not as options: one that is none would want every span and event that there is, and so have them
-/// made for nobody.
-fn layers(
-    written: Box<dyn Layer<Registry> + Send + Sync>,
-    traces: Option<&SdkTracerProvider>,
-    metrics: Option<&Metrics>,
-) -> Layers {
+/// Not as options: one that is none would want every event that there is, and so have them made for
+/// nobody.
+fn layers(written: Box<dyn Layer<Registry> + Send + Sync>, metrics: Option<&Metrics>) -> Layers {
     let mut layers = vec![written];
-    layers.extend(traces.map(|traces| spans::layer(traces).boxed()));
     layers.extend(metrics.map(|metrics| metrics.layer().boxed()));
     layers
 }
@@ -171,25 +162,15 @@ mod tests {
 
     use super::*;
 
-    /// Whether spans for traces are made, and whether anything is that is not to be written.
-    fn made(traces: Option<&SdkTracerProvider>, metrics: Option<&Metrics>) -> [bool; 2] {
-        let written = tracing_subscriber::fmt::layer().with_filter(LevelFilter::ERROR).boxed();
-        let subscriber = tracing_subscriber::registry().with(layers(written, traces, metrics));
-        tracing::subscriber::with_default(subscriber, || {
-            [
-                !tracing::info_span!(target: "span", "deliver").is_disabled(),
-                tracing::enabled!(target: "h2", Level::DEBUG),
-            ]
-        })
-    }
-
     #[test]
     fn nothing_is_made_for_nobody() {
-        let traces = SdkTracerProvider::builder().build();
         let metrics = Metrics::collect(None, resource()).expect("nothing to be reached");
-        assert_eq!(made(None, None), [false, false]);
-        assert_eq!(made(None, Some(&metrics)), [false, false]);
-        assert_eq!(made(Some(&traces), None), [true, false]);
-        assert_eq!(made(Some(&traces), Some(&metrics)), [true, false]);
+        for metrics in [None, Some(&metrics)] {
+            let written = tracing_subscriber::fmt::layer().with_filter(LevelFilter::ERROR).boxed();
+            let subscriber = tracing_subscriber::registry().with(layers(written, metrics));
+            tracing::subscriber::with_default(subscriber, || {
+                assert!(!tracing::enabled!(target: "h2", Level::DEBUG));
+            });
+        }
     }
 }

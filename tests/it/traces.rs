@@ -1,10 +1,13 @@
 //! The trace of every action, as a collector gets it.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
+use parlor::proto::catalog_service_client::CatalogServiceClient;
 use parlor::proto::game_options::Game;
 use parlor::proto::{
-    GameAction, NeapolitanOptions, NeonOptions, StreamViewRequest, SubmitActionRequest,
+    GameAction, ListGamesRequest, NeapolitanOptions, NeonOptions, StreamViewRequest,
+    SubmitActionRequest,
 };
 use tonic::{Code, Request};
 use uuid::Uuid;
@@ -287,6 +290,39 @@ async fn what_its_caller_does_not_record_is_not_recorded_and_still_has_an_id() {
     let spans = collector.spans();
     let created = spans.iter().filter(|span| span.name.ends_with("CreateMatch"));
     assert_eq!(created.count(), 1, "a trace that begins here is recorded");
+}
+
+/// Which of these traces are recorded by a server that decides itself, of half of all; callers ask it to
+/// record those with even numbers, and not to record the others.
+async fn recorded_of(traces: impl Iterator<Item = u128>) -> BTreeSet<u128> {
+    let collector = Collector::start().await;
+    let endpoint = format!("--otlp-endpoint={}", collector.url);
+    let server = Process::start(&[&endpoint, "--trace-decision=own", "--trace-sampling=0.5"]);
+    let mut catalog = CatalogServiceClient::connect(server.url.clone()).await.expect("it listens");
+    for trace in traces {
+        let flag = if trace % 2 == 0 { "01" } else { "00" };
+        let parent = format!("00-{}-{CALLER}-{flag}", trace_id(trace));
+        let mut request = Request::new(ListGamesRequest {});
+        request.metadata_mut().insert("traceparent", parent.parse().unwrap());
+        let answer = catalog.list_games(request).await.expect("an answer");
+        assert_eq!(answer.metadata().get("x-trace-id").unwrap(), trace_id(trace).as_str());
+    }
+    let log = server.stop().await;
+    assert_eq!(trace_of_line(&log, "ListGames"), trace_id(1), "of the first call");
+    let ids = collector.spans().into_iter().map(|span| span.trace_id.try_into().expect("an id"));
+    ids.map(u128::from_be_bytes).collect()
+}
+
+#[tokio::test]
+async fn a_caller_that_is_not_to_decide_does_not_and_all_instances_decide_alike() {
+    // By their ids alone, as everyone can reckon, all of these would be recorded.
+    let traces = || 1..=64;
+    let recorded = recorded_of(traces()).await;
+    for asked in [0, 1] {
+        let of_those = recorded.iter().filter(|trace| *trace % 2 == asked).count();
+        assert!((8..=24).contains(&of_those), "{recorded:?}");
+    }
+    assert_eq!(recorded_of(traces()).await, recorded);
 }
 
 #[tokio::test]

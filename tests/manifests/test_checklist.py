@@ -121,6 +121,18 @@ def test_what_containers_may_use_is_bounded(overlay: Overlay) -> None:
             assert requests["ephemeral-storage"]
 
 
+def test_an_instance_lets_nobody_in_before_its_container_ends(overlay: Overlay) -> None:
+    (most,) = (it["value"] for it in overlay.container["env"] if it["name"] == "PARLOR_MEMORY")
+    resources = overlay.container["resources"]
+    assert quantity(most) > quantity(resources["requests"]["memory"])
+    assert quantity(most) <= 0.75 * quantity(resources["limits"]["memory"])
+
+
+def test_no_caller_decides_which_traces_are_recorded(overlay: Overlay) -> None:
+    data = overlay.one("ConfigMap")["data"]
+    assert "PARLOR_OTLP_ENDPOINT" not in data or data["PARLOR_TRACE_DECISION"] == "own"
+
+
 def test_threads_are_as_many_as_cores_are_asked_for(overlay: Overlay) -> None:
     (threads,) = (it for it in overlay.container["env"] if it["name"] == "TOKIO_WORKER_THREADS")
     assert threads["valueFrom"]["resourceFieldRef"]["resource"] == "requests.cpu"

@@ -15,14 +15,12 @@ use tonic::body::Body;
 use tonic::{Code, Status};
 use tonic_types::{ErrorDetails, StatusExt as _};
 use tower::{Layer, Service};
-use tracing::field::Empty;
-use tracing::{Instrument as _, Span};
 
 use super::methods::Method;
 use super::transport_faults::explain_end;
 use crate::connections::{self, Cause, TurnedAway};
 use crate::grpc::errors::Fault;
-use crate::trace::{self, Trace};
+use crate::trace::{KeyValue, Span};
 
 /// The header with the id of the trace that a call belongs to.
 pub const TRACE_ID: HeaderName = HeaderName::from_static("x-trace-id");
@@ -63,12 +61,11 @@ where
     fn call(&mut self, request: Request<B>) -> Self::Future {
         let method = Method::of(request.uri().path());
         let mut call = Call::new(method, request.headers(), self.turned_away.clone());
-        let answer = trace::within(call.trace, || {
-            call.span.in_scope(|| self.inner.call(request)).instrument(call.span.clone())
-        });
+        let answer = call.span.clone().carry(call.span.within(|| self.inner.call(request)));
         Box::pin(async move {
-            let mut response = trace::carry(call.trace, answer).await?;
-            if let Some(trace) = call.trace {
+            let mut response = answer.await?;
+            call.cause = response.extensions().get().copied();
+            if let Some(trace) = call.span.trace() {
                 let mut id = HeaderValue::try_from(trace.to_string()).expect("hexadecimal digits");
                 // It never comes again: compression is to remember other headers.
                 id.set_sensitive(true);
@@ -92,38 +89,28 @@ struct Call {
     began: Instant,
     ended: bool,
     /// Nothing, where no traces are exported.
-    trace: Option<Trace>,
-    /// Disabled, where the trace is not recorded, and once a stream has begun.
     span: Span,
     turned_away: TurnedAway,
+    /// Why the caller was turned away, where the reason alone does not say it.
+    cause: Option<Cause>,
 }
 
 impl Call {
     fn new(method: &'static Method, headers: &HeaderMap, turned_away: TurnedAway) -> Self {
-        let span = || {
-            tracing::info_span!(
-                target: "span",
-                parent: None,
-                "rpc",
-                otel.name = method.name,
-                otel.kind = "server",
-                otel.status_code = Empty,
-                rpc.system = "grpc",
-                rpc.service = method.service,
-                rpc.method = method.short,
-                rpc.grpc.status_code = Empty,
-                parlor.reason = Empty,
-            )
-        };
-        let header = |name: &str| Some(headers.get(name)?.to_str().ok()?.to_owned());
-        let (trace, span) = trace::join(&header, span);
-        Self { method, began: Instant::now(), ended: false, trace, span, turned_away }
+        let header = |name: &str| headers.get(name)?.to_str().ok();
+        let span = Span::of_call(&header, method.name.as_str(), || {
+            vec![
+                KeyValue::new("rpc.system", "grpc"),
+                KeyValue::new("rpc.service", method.service.as_str()),
+                KeyValue::new("rpc.method", method.short.as_str()),
+            ]
+        });
+        Self { method, began: Instant::now(), ended: false, span, turned_away, cause: None }
     }
 
     /// The span does not live as long as the stream.
     fn began_to_stream(&mut self) {
-        let span = std::mem::replace(&mut self.span, Span::none());
-        span.record("rpc.grpc.status_code", Code::Ok as i32);
+        self.end_span(Code::Ok, "");
     }
 
     fn ended(&mut self, status: &Status) {
@@ -135,17 +122,21 @@ impl Call {
             _ => status.get_error_details(),
         };
         let reason = details.error_info().map_or("", |info| info.reason.as_str());
-        trace::within(self.trace, || self.log(status.code(), reason));
+        self.span.within(|| self.log(status.code(), reason));
         self.measure(status.code());
         count_refusal(reason);
-        let span = std::mem::replace(&mut self.span, Span::none());
-        span.record("rpc.grpc.status_code", status.code() as i32);
+        self.end_span(status.code(), reason);
+    }
+
+    fn end_span(&self, code: Code, reason: &str) {
+        self.span.set("rpc.grpc.status_code", code as i64);
         if !reason.is_empty() {
-            span.record("parlor.reason", reason);
+            self.span.set("parlor.reason", reason.to_owned());
         }
-        if is_our_fault(status.code()) {
-            span.record("otel.status_code", "ERROR");
+        if is_our_fault(code) {
+            self.span.fail();
         }
+        self.span.end();
     }
 
     fn measure(&self, code: Code) {
@@ -165,7 +156,7 @@ impl Call {
     fn log(&self, code: Code, reason: &str) {
         let millis = self.began.elapsed().as_secs_f64() * 1000.0;
         let method = self.method.name.as_str();
-        if let Some(cause) = turned_away_for(reason) {
+        if let Some(cause) = self.cause.or_else(|| turned_away_for(reason)) {
             self.turned_away.note(cause);
             tracing::debug!(method, ?code, reason, millis, "call turned away");
             return;
@@ -185,11 +176,7 @@ impl Call {
 
 /// Why a caller was turned away, if that is what the reason says.
 fn turned_away_for(reason: &str) -> Option<Cause> {
-    let causes = [
-        (Fault::RATE_LIMITED, Cause::Rate),
-        (Fault::OVERLOADED, Cause::Overload),
-        (Fault::STREAM_QUOTA, Cause::Streams),
-    ];
+    let causes = [(Fault::RATE_LIMITED, Cause::Rate), (Fault::STREAM_QUOTA, Cause::Streams)];
     causes.into_iter().find(|(fault, _)| fault.reason == reason).map(|(_, cause)| cause)
 }
 

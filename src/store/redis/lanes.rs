@@ -10,8 +10,6 @@ use std::time::Duration;
 use redis::{Pipeline, Value};
 use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, timeout_at};
-use tracing::Instrument as _;
-use tracing::field::Empty;
 
 use super::address::Host;
 use super::connection::{Connection, Settings, Target};
@@ -20,7 +18,7 @@ use super::replies;
 use super::scripts::Script;
 use super::tasks::{BackOff, Tasks};
 use crate::store::{Result, StoreError};
-use crate::trace;
+use crate::trace::{KeyValue, Span, SpanKind};
 
 /// How lanes are kept.
 #[derive(Clone, Debug)]
@@ -92,22 +90,15 @@ impl Lanes {
         asking: bool,
     ) -> std::result::Result<Value, Failure> {
         let connection = self.connection(script.access).await.map_err(Failure::Final)?;
-        let span = trace::span(|| {
-            tracing::info_span!(
-                target: "span",
-                "store",
-                otel.name = script.name,
-                otel.kind = "client",
-                otel.status_code = Empty,
-                db.system.name = "redis",
-                db.operation.name = script.name,
-            )
+        let span = Span::begin(script.name, SpanKind::Client, || {
+            let operation = KeyValue::new("db.operation.name", script.name);
+            vec![KeyValue::new("db.system.name", "redis"), operation]
         });
         let began = Instant::now();
         let work = self.run_on(&connection, script, keys, arguments, asking);
-        let answer = work.instrument(span.clone()).await;
+        let answer = span.clone().carry(work).await;
         if answer.is_err() {
-            span.record("otel.status_code", "ERROR");
+            span.fail();
         }
         tracing::info!(
             name: "db.client.operation.duration",

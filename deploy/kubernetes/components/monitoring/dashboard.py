@@ -204,6 +204,8 @@ ROWS: dict[str, list[tuple[str, str, dict[str, str]]]] = {
                 ' / ignoring(limit) parlor_limits{limit="streams"}',
                 "{{pod}} connections": "parlor_connections_open"
                 ' / ignoring(limit) parlor_limits{limit="connections"}',
+                "{{pod}} memory": "process_resident_memory_bytes"
+                ' / ignoring(limit) parlor_limits{limit="memory"}',
                 "{{pod}} files": "process_open_fds / process_max_fds",
             },
         ),
