@@ -21,7 +21,7 @@ use tower_http::cors::{AllowHeaders, AllowOrigin, CorsLayer};
 use crate::config::{Origins, Settings, StoreChoice};
 use crate::connections::{self, BadCertificates, Open, Tls, TurnedAway};
 use crate::games::AnyGame;
-use crate::grpc::errors::Fault;
+use crate::grpc::errors;
 use crate::grpc::layers::{CallLayer, DeadlineLayer, ReadLayer, ShedLayer, TRACE_ID, explain};
 use crate::grpc::tokens::TokenKeys;
 use crate::grpc::{Catalogs, Places, Rates, Service};
@@ -253,9 +253,7 @@ async fn drain(health: HealthReporter, matches: Matches<AnyGame>, settings: &Set
 }
 
 fn panicked(_: Box<dyn std::any::Any + Send>) -> http::Response<Body> {
-    tracing::error!("a call panicked");
-    tracing::info!(name: "parlor.panics", target: "metric", r#where = "handler");
-    Fault::PANIC.status().into_http()
+    errors::panicked().into_http()
 }
 
 /// Describes our services, health, and the details of our errors.

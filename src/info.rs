@@ -95,6 +95,7 @@ fn limits(settings: &Settings) -> Value {
         "create_rate": rates.creations,
         "create_rate_all": rates.all_creations,
         "stream_rate": rates.opens,
+        "spectator_rate": rates.spectators,
         "guess_rate": rates.guesses,
     });
     // One more is too many for the macro.

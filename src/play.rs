@@ -3,19 +3,21 @@
 use std::fs::File;
 use std::io::{self, BufWriter, Write as _};
 use std::path::Path;
+use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use rand::RngExt as _;
 use rand::rngs::ThreadRng;
 use rand::seq::IndexedRandom as _;
 use serde::Serialize;
 use tokio::task::JoinSet;
-use tonic::Code;
+use tokio::time::timeout;
+use tonic::{Code, Status};
 use uuid::Uuid;
 
 use crate::cli::PlayArgs;
-use crate::client::{AtMatch, Client, Followed, reason};
+use crate::client::{AtMatch, Client, Follow, Followed, reason};
 use crate::config::{Mistakes, text_or_file};
 use crate::dial::dial;
 use crate::games::wire::Wire as _;
@@ -23,8 +25,12 @@ use crate::games::{AnyGame, AnyOptions, IDS, Registered, WithGame, with_game};
 use crate::options;
 use crate::proto::{
     CreateMatchRequest, GameAction, GameOptions, JoinMatchRequest, MatchState, NewSeat, Outcome,
-    SeatKind, SeatToken, SubmitActionResponse, Update, View, Visibility,
+    Seat, SeatKind, SeatToken, SubmitActionResponse, Update, View, Visibility,
 };
+
+/// After this long without anything new a player says for whom it waits; sooner, if it waits less than
+/// ten times as long.
+const QUIET: Duration = Duration::from_secs(10);
 
 /// What ends a play too soon.
 pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
@@ -41,7 +47,7 @@ pub async fn play(args: PlayArgs) -> Result<(), Failure> {
         None => create(&client, &args).await?,
     };
     log.say(&format!("match {}", table.match_id));
-    if let Some(outcome) = table.play_out(&client, &log).await? {
+    if let Some(outcome) = table.play_out(&client, &log, args.wait).await? {
         log.say(&format!(
             "over: {:?} won ({}), scores {:?}",
             outcome.winners, outcome.reason, outcome.scores
@@ -87,16 +93,18 @@ impl Table {
         Ok(Self { match_id, seats: created.seat_tokens })
     }
 
-    /// Plays until the match is over, and gives its outcome.
+    /// Plays until the match is over, and gives its outcome. Fails when a seat has to wait for longer
+    /// than this.
     pub(crate) async fn play_out(
         &self,
         client: &Client,
         log: &Log,
+        wait: Duration,
     ) -> Result<Option<Outcome>, Failure> {
         let mut players = JoinSet::new();
         for SeatToken { seat, token } in &self.seats {
             let at = client.at(&self.match_id, Some(token))?;
-            players.spawn(Player { at, seat: *seat, log: log.clone() }.play());
+            players.spawn(Player { at, seat: *seat, log: log.clone(), wait }.play());
         }
         while let Some(played) = players.join_next().await {
             played??;
@@ -145,13 +153,15 @@ struct Player {
     at: AtMatch,
     seat: u32,
     log: Log,
+    /// For how long it waits for the others.
+    wait: Duration,
 }
 
 impl Player {
     /// Follows the match and answers every decision, until it is over.
     async fn play(self) -> Result<(), Failure> {
         let mut follow = self.at.follow();
-        while let Some(told) = follow.next().await? {
+        while let Some(told) = self.told(&mut follow).await? {
             self.log.record(self.seat, &Line::from(&told));
             let (Followed::Snapshot { view, .. } | Followed::Update { view, .. }) = told;
             if view.state() == MatchState::Playing {
@@ -160,6 +170,42 @@ impl Player {
         }
         self.log.record(self.seat, &Line::Ended { resumed: follow.resumed() });
         Ok(())
+    }
+
+    /// Waits for what there is next. Says for whom it waits when that takes a while, and gives up when
+    /// it takes too long.
+    async fn told(&self, follow: &mut Follow) -> Result<Option<Followed>, Failure> {
+        let quiet = QUIET.min(self.wait / 10);
+        let mut next = pin!(follow.next());
+        if let Ok(told) = timeout(quiet, &mut next).await {
+            return Ok(told?);
+        }
+        let awaited = self.awaited().await?;
+        self.log.say(&format!("waiting for {awaited}"));
+        let told = timeout(self.wait.saturating_sub(quiet), next).await;
+        let wait = humantime::format_duration(self.wait);
+        Ok(told.map_err(|_| format!("gave up after waiting {wait} for {awaited}"))??)
+    }
+
+    /// For whom and what the match waits, other than this seat.
+    async fn awaited(&self) -> Result<String, Status> {
+        let (view, table) = (self.at.view().await?, self.at.get_match().await?);
+        let open = view.state() == MatchState::Waiting;
+        let acts = |number| view.decisions.iter().any(|decision| decision.seat == number);
+        let is_awaited = |(seat, number): &(&Seat, u32)| {
+            if open { seat.kind() == SeatKind::Open } else { *number != self.seat && acts(*number) }
+        };
+        // A name is somebody else's text.
+        let named = |(seat, number): (&Seat, u32)| match seat.name.as_str() {
+            "" => format!("seat {number}"),
+            name => format!("seat {number} ({name:?})"),
+        };
+        let awaited: Vec<_> = table.seats.iter().zip(0..).filter(is_awaited).map(named).collect();
+        if awaited.is_empty() {
+            return Ok("the server".to_owned());
+        }
+        let what = if open { "to be taken" } else { "to act" };
+        Ok(format!("{} {what}", awaited.join(" and ")))
     }
 
     async fn answer(&self, view: &View) -> Result<(), Failure> {

@@ -68,7 +68,8 @@ async fn again_and_again(client: &Client, every: Duration) {
 async fn one_match(client: &Client) -> Result<(), Failure> {
     let options = GameOptions { game: Some(Game::Neon(NeonOptions::default())) };
     let table = Table::create(client, options, 2, NAME).await?;
-    let outcome = table.play_out(client, &Log::default()).await?;
+    // How long it may take is said for the match as a whole.
+    let outcome = table.play_out(client, &Log::default(), Duration::MAX).await?;
     outcome.map(|_| ()).ok_or_else(|| "all was told, and the match is not over".into())
 }
 

@@ -204,6 +204,10 @@ pub struct RateArgs {
     #[arg(long, env = "PARLOR_STREAM_RATE", value_name = "RATE", default_value = "1/s:5")]
     pub stream_rate: String,
 
+    /// How often the spectators of a match may open streams from one address
+    #[arg(long, env = "PARLOR_SPECTATOR_RATE", value_name = "RATE", default_value = "10/s:64")]
+    pub spectator_rate: String,
+
     /// How often an address may show tokens or API keys that are not valid; good ones go on working
     #[arg(long, env = "PARLOR_GUESS_RATE", value_name = "RATE", default_value = "10/min")]
     pub guess_rate: String,

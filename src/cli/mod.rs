@@ -130,6 +130,10 @@ pub struct PlayArgs {
     #[arg(long, value_name = "NAME", default_value = "random player")]
     pub name: String,
 
+    /// How long to wait for the others at the table; then it is given up, with exit code 1
+    #[arg(long, value_name = "TIME", default_value = "10m", value_parser = period)]
+    pub wait: Duration,
+
     /// An API key, where the server asks for one to create matches; `@FILE` reads it from a file
     #[arg(long, env = "PARLOR_API_KEY", value_name = "KEY", hide_env_values = true)]
     pub api_key: Option<String>,
@@ -171,7 +175,7 @@ pub struct ProbeArgs {
     pub admin_listen: Option<SocketAddr>,
 }
 
-/// A time that something is done again after.
+/// A time that is longer than nothing.
 fn period(text: &str) -> Result<Duration, String> {
     match humantime::parse_duration(text).map_err(|error| error.to_string())? {
         Duration::ZERO => Err("longer than nothing".to_owned()),

@@ -48,6 +48,7 @@ impl Limits {
             ("create_rate", rate(self.rates.creations)),
             ("create_rate_all", rate(self.rates.all_creations)),
             ("stream_rate", rate(self.rates.opens)),
+            ("spectator_rate", rate(self.rates.spectators)),
             ("guess_rate", rate(self.rates.guesses)),
         ];
         limits.into_iter().filter_map(|(flag, most)| Some((flag, most?))).collect()
@@ -203,6 +204,7 @@ impl Reader {
         let creations = self.rate("create-rate", &args.create_rate);
         let all_creations = self.rate("create-rate-all", &args.create_rate_all);
         let opens = self.rate("stream-rate", &args.stream_rate);
+        let spectators = self.rate("spectator-rate", &args.spectator_rate);
         let guesses = self.rate("guess-rate", &args.guess_rate);
         let limits = RateLimits {
             acts: acts?,
@@ -210,6 +212,7 @@ impl Reader {
             creations: creations?,
             all_creations: all_creations?,
             opens: opens?,
+            spectators: spectators?,
             guesses: guesses?,
         };
         Some(if enforced? { limits } else { RateLimits::default() })
@@ -288,6 +291,7 @@ mod tests {
             ("heartbeat", "1s", "0s"),
             ("stream-age", "1s", "0s"),
             ("seat-rate", "off", "1"),
+            ("spectator-rate", "off", "1"),
         ];
         let defaults = format!("{:?}", settings(&[]).expect("good settings"));
         for (flag, good, bad) in cases {

@@ -164,6 +164,14 @@ pub fn invalid_field(bad: BadField) -> Status {
     invalid_fields([(bad.field, bad.why.to_owned())])
 }
 
+/// The status for a mistake of ours that was caught, which is logged and counted.
+#[must_use]
+pub fn panicked() -> Status {
+    tracing::error!("a call panicked");
+    tracing::info!(name: "parlor.panics", target: "metric", r#where = "handler");
+    Fault::PANIC.status()
+}
+
 fn illegal(refusal: Refusal) -> Status {
     let violation = PreconditionViolation::new("RULE", refusal.rule, refusal.text);
     Fault::ILLEGAL_ACTION.with(ErrorDetails::with_precondition_failure(vec![violation]))

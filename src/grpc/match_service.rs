@@ -1,6 +1,7 @@
 //! The match service.
 
 use std::net::IpAddr;
+use std::panic::AssertUnwindSafe;
 use std::pin::Pin;
 use std::time::Duration;
 
@@ -9,7 +10,7 @@ use tonic::{Request, Response, Status};
 use uuid::Uuid;
 
 use super::deadline::Deadline;
-use super::errors::{Fault, invalid_field};
+use super::errors::{Fault, invalid_field, panicked};
 use super::fields::{Fields, match_id};
 use super::identity::{self, ApiKeys};
 use super::messages::{write_events, write_match, write_message, write_view};
@@ -158,9 +159,7 @@ impl MatchService for Service {
     ) -> Result<Response<Replies>, Status> {
         let id = match_id(&request.get_ref().match_id)?;
         let caller = self.caller(&request, id)?;
-        if let Caller::Seat(seat, _) = caller {
-            self.rates.open(id, seat)?;
-        }
+        self.rates.open(id, caller, address(&request))?;
         let beginning = self.read_beginning(id, request.get_ref()).map_err(invalid_field)?;
         let place = self.places.take(id, caller)?;
         let deadline = Deadline::of(request.extensions());
@@ -198,7 +197,7 @@ fn replies(
     let late = Box::pin(late.shared());
     Box::pin(stream::unfold(Some((watcher, OpenStream::new(), place)), move |watched| {
         let (tokens, late) = (tokens.clone(), late.clone());
-        async move {
+        let telling = async move {
             let (mut watcher, mut open, place) = watched?;
             let next = tokio::select! {
                 biased;
@@ -220,7 +219,10 @@ fn replies(
             };
             let reply = write_message(&next, version, resume_token, pause);
             Some((Ok(reply), Some((watcher, open, place))))
-        }
+        };
+        // As with a call: otherwise the stream is reset without a word.
+        let caught = AssertUnwindSafe(telling).catch_unwind();
+        caught.map(|told| told.unwrap_or_else(|_| Some((Err(panicked()), None))))
     }))
 }
 

@@ -137,14 +137,14 @@ pub(super) fn write_message(
             reason: match reason {
                 EndReason::MatchOver => proto::EndReason::MatchOver,
                 EndReason::MatchExpired => proto::EndReason::MatchExpired,
-                EndReason::Draining | EndReason::SchemaTooNew => proto::EndReason::Draining,
+                EndReason::Draining | EndReason::Unreadable => proto::EndReason::Draining,
                 EndReason::TokenRevoked => proto::EndReason::TokenRevoked,
                 EndReason::MaxAge => proto::EndReason::StreamMaxAge,
                 EndReason::Superseded => proto::EndReason::StreamSuperseded,
             }
             .into(),
             after_ms: match reason {
-                EndReason::Draining | EndReason::SchemaTooNew => {
+                EndReason::Draining | EndReason::Unreadable => {
                     u32::try_from(pause.as_millis()).unwrap_or(u32::MAX)
                 }
                 _ => 0,

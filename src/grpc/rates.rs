@@ -20,6 +20,7 @@ use serde::ser::{Serialize, SerializeStruct as _, Serializer};
 use tonic::Status;
 
 use super::errors::Fault;
+use crate::matches::Caller;
 use crate::rules::Seat;
 use crate::store::MatchId;
 
@@ -86,6 +87,8 @@ pub struct RateLimits {
     pub all_creations: Option<Rate>,
     /// A seat may open streams.
     pub opens: Option<Rate>,
+    /// Spectators of a match may open streams from one address.
+    pub spectators: Option<Rate>,
     /// An address may show tokens and keys that are not of this service.
     pub guesses: Option<Rate>,
 }
@@ -101,6 +104,7 @@ struct Limiters {
     creations: Limiter<String>,
     all_creations: Limiter<()>,
     opens: Limiter<(MatchId, Seat)>,
+    spectators: Limiter<(MatchId, Option<IpAddr>)>,
     guesses: Limiter<Option<IpAddr>>,
 }
 
@@ -114,6 +118,7 @@ impl Rates {
             creations: Limiter::new(limits.creations),
             all_creations: Limiter::new(limits.all_creations),
             opens: Limiter::new(limits.opens),
+            spectators: Limiter::new(limits.spectators),
             guesses: Limiter::new(limits.guesses),
         }))
     }
@@ -130,9 +135,20 @@ impl Rates {
         self.0.all_creations.count(&(), "matches created")
     }
 
-    /// A seat opens a stream.
-    pub(super) fn open(&self, id: MatchId, seat: Seat) -> Result<(), Status> {
-        self.0.opens.count(&(id, seat), "streams opened by the seat")
+    /// Someone opens a stream, from this address. Spectators are not told apart but by that.
+    pub(super) fn open(
+        &self,
+        id: MatchId,
+        caller: Caller,
+        address: Option<IpAddr>,
+    ) -> Result<(), Status> {
+        match caller {
+            Caller::Seat(seat, _) => self.0.opens.count(&(id, seat), "streams opened by the seat"),
+            Caller::Spectator | Caller::Anyone => {
+                let what = "streams opened by spectators of the match";
+                self.0.spectators.count(&(id, address.map(network)), what)
+            }
+        }
     }
 
     /// Someone shows what is not of this service.

@@ -31,7 +31,7 @@ impl OpenStream {
             EndReason::TokenRevoked => "token_revoked",
             EndReason::MaxAge => "max_age",
             EndReason::Superseded => "superseded",
-            EndReason::SchemaTooNew => "schema_too_new",
+            EndReason::Unreadable => "unreadable",
         };
     }
 
@@ -43,7 +43,9 @@ impl OpenStream {
 
 impl Drop for OpenStream {
     fn drop(&mut self) {
-        if connections::is_given_up() {
+        if std::thread::panicking() {
+            self.reason = "failed";
+        } else if connections::is_given_up() {
             self.reason = "slow";
         }
         let secs = self.began.elapsed().as_secs_f64();

@@ -216,11 +216,9 @@ impl<G: Game> Matches<G> {
                 // The log ends before a version that once was.
                 return Err(Error::Forked);
             }
+            let _turn = self.turn().await;
             for entry in &entries {
-                let next = match &frame {
-                    None => Frame::read_first(entry)?,
-                    Some(frame) => frame.live.read_next(entry)?,
-                };
+                let next = Frame::read(frame.as_ref().map(|frame| &*frame.live), entry)?;
                 if next.live.position.version == version {
                     return Ok(next);
                 }

@@ -77,5 +77,15 @@ pub enum Error {
     RulesPanic,
     /// The store did not do it.
     #[error(transparent)]
-    Store(#[from] StoreError),
+    Store(StoreError),
+}
+
+impl From<StoreError> for Error {
+    /// What the store found damaged is as unreadable as what is found so here.
+    fn from(error: StoreError) -> Self {
+        match error {
+            StoreError::Corrupt(why) => Self::Corrupt(why),
+            error => Self::Store(error),
+        }
+    }
 }

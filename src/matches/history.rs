@@ -55,22 +55,33 @@ impl<G: Game> Frame<G> {
     pub(super) fn create(creation: Creation<G::Options>) -> Result<(Self, Bytes), Error> {
         let creation = Arc::new(creation);
         let input = stored::write(&Input::<G>::Create(Arc::clone(&creation)))?;
-        Ok((Self::first(creation, &input)?, input))
+        let position = following(&creation.history_key, START, &input);
+        Ok((Self::first(creation, position)?, input))
     }
 
-    /// The first step, as the log has it.
-    pub(super) fn read_first(entry: &Entry) -> Result<Self, Error> {
+    /// The step that the log has next after `before`; the first, if that is nothing.
+    ///
+    /// # Errors
+    /// [`Error::Forked`], if the entry does not follow this history.
+    pub(super) fn read(before: Option<&Live<G>>, entry: &Entry) -> Result<Self, Error> {
+        match before {
+            Some(live) => live.read_next(entry),
+            None => Self::read_first(entry),
+        }
+    }
+
+    fn read_first(entry: &Entry) -> Result<Self, Error> {
         let Input::Create(creation) = stored::read::<Input<G>>(&entry.input)? else {
             return Err(Error::Corrupt("the log does not begin with a creation".to_owned()));
         };
+        check_rules::<G>(&creation)?;
         if following(&creation.history_key, START, &entry.input) != entry.position {
             return Err(Error::Forked);
         }
-        Self::first(creation, &entry.input)
+        Self::first(creation, entry.position)
     }
 
-    fn first(creation: Arc<Creation<G::Options>>, input: &[u8]) -> Result<Self, Error> {
-        let position = following(&creation.history_key, START, input);
+    fn first(creation: Arc<Creation<G::Options>>, position: Position) -> Result<Self, Error> {
         let mut events = Vec::new();
         let record = Record::create(creation, &mut events)?;
         let live = Arc::new(Live { position, record });
@@ -82,7 +93,7 @@ impl<G: Game> Live<G> {
     /// The step that this input makes, and the input as the log is to have it.
     pub(super) fn next(&self, input: &Input<G>) -> Result<(Frame<G>, Bytes), Error> {
         let bytes = stored::write(input)?;
-        Ok((self.step(input, &bytes)?, bytes))
+        Ok((self.step(input, self.following(&bytes))?, bytes))
     }
 
     /// The step that the log has next.
@@ -90,15 +101,17 @@ impl<G: Game> Live<G> {
     /// # Errors
     /// [`Error::Forked`], if the entry does not follow this history.
     pub(super) fn read_next(&self, entry: &Entry) -> Result<Frame<G>, Error> {
-        let expected = following(&self.record.creation.history_key, self.position, &entry.input);
-        if expected != entry.position {
+        if self.following(&entry.input) != entry.position {
             return Err(Error::Forked);
         }
-        self.step(&stored::read(&entry.input)?, &entry.input)
+        self.step(&stored::read(&entry.input)?, entry.position)
     }
 
-    fn step(&self, input: &Input<G>, bytes: &[u8]) -> Result<Frame<G>, Error> {
-        let position = following(&self.record.creation.history_key, self.position, bytes);
+    fn following(&self, input: &[u8]) -> Position {
+        following(&self.record.creation.history_key, self.position, input)
+    }
+
+    fn step(&self, input: &Input<G>, position: Position) -> Result<Frame<G>, Error> {
         let mut events = Vec::new();
         let record = self.record.after(input, &mut events)?;
         let live = Arc::new(Live { position, record });
@@ -116,12 +129,16 @@ impl<G: Game> Live<G> {
         if record.version != position.version {
             return Err(Error::Corrupt("the snapshot is of another version".to_owned()));
         }
-        let catalog = G::catalog(record.creation.setup.options());
-        if record.creation.rules_version != catalog.rules_version {
-            return Err(Error::RulesVersion(record.creation.rules_version));
-        }
+        check_rules::<G>(&record.creation)?;
         Ok(Self { position, record })
     }
+}
+
+/// Fails where a match is played by rules that are not those of this build.
+fn check_rules<G: Game>(creation: &Creation<G::Options>) -> Result<(), Error> {
+    let ours = G::catalog(creation.setup.options()).rules_version;
+    let theirs = creation.rules_version;
+    if theirs == ours { Ok(()) } else { Err(Error::RulesVersion(theirs)) }
 }
 
 /// What was loaded, with what was known before.

@@ -11,6 +11,7 @@
 //! - A refusal is judged on the match as the store has it: one judged on this instance's cache is
 //!   judged again after loading.
 //! - A change goes on when its caller hangs up, in a task of its own, so that it is not cut in half.
+//! - Who is told of the past keeps nobody waiting who plays.
 //! - No instance has anything that it could not lose: cache and readers are rebuilt from the store.
 //!
 //! Nothing here knows a transport, a database or a game by name.
@@ -31,10 +32,12 @@ mod uncut;
 mod view;
 mod watch;
 
+use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Duration;
 
 use quick_cache::sync::Cache;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio_util::sync::CancellationToken;
 use tokio_util::task::TaskTracker;
 
@@ -105,6 +108,8 @@ struct Inner<G: Game> {
     /// What was last seen of each match: a hint that saves loading, never the truth.
     cache: Cache<MatchId, Arc<Live<G>>>,
     readers: Readers<G>,
+    /// So much of the past is worked on at once.
+    turns: Semaphore,
     /// The tasks of changes under way and of readers.
     tasks: TaskTracker,
     /// Cancelled when watchers are to leave.
@@ -121,6 +126,7 @@ impl<G: Game> Matches<G> {
     ) -> Self {
         let cache = Cache::new(settings.cached_matches);
         let jitter = Jitter::new(&*chance);
+        let cores = std::thread::available_parallelism().map_or(1, NonZero::get);
         Self {
             inner: Arc::new(Inner {
                 store,
@@ -130,10 +136,21 @@ impl<G: Game> Matches<G> {
                 settings,
                 cache,
                 readers: Readers::default(),
+                turns: Semaphore::new(cores.div_ceil(2)),
                 tasks: TaskTracker::new(),
                 draining: CancellationToken::new(),
             }),
         }
+    }
+
+    /// Waits for a turn to work on the past.
+    ///
+    /// Whoever asks for the past may ask for all of it, many times at once. In turns, that takes half
+    /// of the cores at most, and whatever is due meanwhile waits for one step of it and not for all.
+    async fn turn(&self) -> SemaphorePermit<'_> {
+        let turn = self.inner.turns.acquire().await.expect("turns are never over");
+        tokio::task::yield_now().await;
+        turn
     }
 
     /// Forgets what was last seen of each match: whoever needs one loads it again.

@@ -19,8 +19,8 @@ use crate::trace::Origin;
 /// Steps kept for watchers; one that is further behind reads the log itself.
 const KEPT: usize = 64;
 
-/// How long a reader waits before it asks a store again that did not answer.
-const RETRY: Duration = Duration::from_millis(250);
+/// How long a reader or watcher waits before it asks a store again that did not answer.
+pub(super) const RETRY: Duration = Duration::from_millis(250);
 
 /// The readers of this instance. Each lives as long as someone watches through it.
 #[derive(Debug)]
@@ -246,7 +246,15 @@ impl<G: Game> Matches<G> {
         loop {
             let (latest, _) = reader.latest();
             let version = latest.position.version;
-            let Some(log) = self.asked(|| self.inner.store.log(id, version, PAGE)).await? else {
+            let log = match self.asked(|| self.inner.store.log(id, version, PAGE)).await {
+                // The snapshot may tell what the log does not any more.
+                Err(StoreError::Corrupt(why)) => {
+                    tracing::error!(match_id = %id, why, "the log of a match cannot be read");
+                    return self.start_over(id, reader).await;
+                }
+                log => log?,
+            };
+            let Some(log) = log else {
                 reader.change(|tail| tail.ended = Some(EndReason::MatchExpired));
                 return Ok(());
             };
@@ -288,8 +296,8 @@ impl<G: Game> Matches<G> {
             Err(Error::Store(error)) => return Err(error),
             Err(error) => {
                 tracing::error!(match_id = %id, %error, "a watched match is lost");
-                let newer = matches!(error, Error::SchemaTooNew(_));
-                let reason = if newer { EndReason::SchemaTooNew } else { EndReason::MatchExpired };
+                let gone = matches!(error, Error::NotFound);
+                let reason = if gone { EndReason::MatchExpired } else { EndReason::Unreadable };
                 reader.change(|tail| tail.ended = Some(reason));
             }
         }

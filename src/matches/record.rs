@@ -195,8 +195,12 @@ impl<G: Game> Record<G> {
         let seed = self.creation.secret.with_entropy(&entropy);
         events.push(Event::Started);
         let mut sink = Mapped::new(events, Event::Game);
-        let game = guarded(|| G::start(&self.creation.setup, &seed, &mut sink))?;
-        for seat in game.to_act().iter() {
+        let (game, to_act) = guarded(|| {
+            let game = G::start(&self.creation.setup, &seed, &mut sink);
+            let to_act = game.to_act();
+            (game, to_act)
+        })?;
+        for seat in to_act.iter() {
             self.decisions[seat] = Some(self.version);
         }
         self.game = Some(game);
@@ -211,15 +215,18 @@ impl<G: Game> Record<G> {
     ) -> Result<(), Error> {
         let game = self.game.as_mut().ok_or(Error::NotStarted)?;
         let mut sink = Mapped::new(events, Event::Game);
-        guarded(|| game.play(seat, action, &mut sink))?.map_err(Error::Illegal)?;
+        let played = guarded(|| {
+            game.play(seat, action, &mut sink)?;
+            Ok((game.to_act(), game.outcome()))
+        })?;
+        let (to_act, outcome) = played.map_err(Error::Illegal)?;
 
-        let to_act = game.to_act();
         self.decisions[seat] = None;
         for seat in self.creation.setup.seats().iter() {
             let open = self.decisions[seat].unwrap_or(self.version);
             self.decisions[seat] = to_act.contains(seat).then_some(open);
         }
-        events.extend(game.outcome().map(Event::Ended));
+        events.extend(outcome.map(Event::Ended));
         Ok(())
     }
 }

@@ -2,7 +2,6 @@
 
 use std::collections::VecDeque;
 use std::sync::Arc;
-use std::time::Duration;
 
 use tokio::sync::watch;
 use tokio::time::Instant;
@@ -10,10 +9,10 @@ use tokio_util::sync::CancellationToken;
 
 use super::change::{PAGE, forked};
 use super::history::{Frame, Heard, Live, START};
-use super::reader::{Ahead, Reader};
+use super::reader::{Ahead, RETRY, Reader};
 use super::{Caller, Error, MatchView, Matches, Seen, State};
 use crate::rules::{Game, Viewer};
-use crate::store::{MatchId, Position, Version};
+use crate::store::{Entry, MatchId, Position, Version};
 
 /// What a watcher is told.
 #[derive(Clone, Debug, PartialEq)]
@@ -63,8 +62,9 @@ pub enum EndReason {
     MaxAge,
     /// Another has taken its place.
     Superseded,
-    /// The match is now written by a newer version of this service: another instance can read it.
-    SchemaTooNew,
+    /// This instance cannot read the match any more, because a newer version of this service writes it
+    /// now, or it was damaged: another instance can, or says so.
+    Unreadable,
 }
 
 /// Follows a match for one viewer: every version once, in order.
@@ -85,6 +85,8 @@ pub struct Watcher<G: Game> {
     heard: Option<Heard>,
     /// Steps that are yet to be told.
     ahead: VecDeque<Arc<Frame<G>>>,
+    /// Those before them, as the log has them.
+    past: VecDeque<Entry>,
     snapshot: Option<SnapshotReason>,
     ended: bool,
     /// When it began to watch.
@@ -127,7 +129,7 @@ impl<G: Game> Matches<G> {
             Beginning::After(version) => (Some(self.at_version(id, &reader, version).await?), None),
             Beginning::Resumed(seen) => match self.at_version(id, &reader, seen.version).await {
                 Ok(at) if at.position == seen && seen.version <= now => (Some(at), None),
-                Ok(_) | Err(Error::Forked) => {
+                Ok(_) | Err(Error::Forked | Error::Corrupt(_)) => {
                     forked(id, seen.version, "viewer");
                     (Some(latest), Some(SnapshotReason::HistoryForked))
                 }
@@ -145,6 +147,7 @@ impl<G: Game> Matches<G> {
             forks,
             heard: None,
             ahead: VecDeque::new(),
+            past: VecDeque::new(),
             snapshot,
             ended: false,
             since: Instant::now(),
@@ -202,18 +205,14 @@ impl<G: Game> Watcher<G> {
             return Some(Message::Snapshot(at.view(self.viewer), reason));
         }
         loop {
+            match self.recall().await {
+                Ok(Some(frame)) => return Some(self.tell(&frame)),
+                Ok(None) => {}
+                Err(Error::Forked | Error::Corrupt(_)) => return Some(self.start_over()),
+                Err(_) => tokio::time::sleep(RETRY).await,
+            }
             if let Some(frame) = self.ahead.pop_front() {
-                if frame.before != self.position().unwrap_or(START) {
-                    return Some(self.start_over());
-                }
-                if frame.live.record.is_revoked(self.caller) {
-                    return Some(self.end(EndReason::TokenRevoked));
-                }
-                self.put_off_heartbeat();
-                self.at = Some(Arc::clone(&frame.live));
-                self.heard = frame.heard;
-                let seen = frame.live.seen(&frame.events, self.viewer);
-                return Some(Message::Update(seen, frame.live.view(self.viewer)));
+                return Some(self.tell(&frame));
             }
             match self.reader.ahead(self.version(), self.forks) {
                 Ahead::Frames(frames) if !frames.is_empty() => {
@@ -222,11 +221,11 @@ impl<G: Game> Watcher<G> {
                 }
                 Ahead::Frames(_) => {}
                 Ahead::Behind => match self.page().await {
-                    Ok(()) if !self.ahead.is_empty() => continue,
-                    Err(Error::Forked) => return Some(self.start_over()),
+                    Ok(()) if !self.past.is_empty() => continue,
+                    Err(Error::Forked | Error::Corrupt(_)) => return Some(self.start_over()),
                     Err(Error::NotFound) => return Some(self.end(EndReason::MatchExpired)),
                     // The reader is behind too, or the store does not answer: try again in a while.
-                    Ok(()) | Err(_) => tokio::time::sleep(Duration::from_millis(250)).await,
+                    Ok(()) | Err(_) => tokio::time::sleep(RETRY).await,
                 },
                 Ahead::Forked => return Some(self.start_over()),
                 Ahead::Ended(reason) => return Some(self.end(reason)),
@@ -249,28 +248,45 @@ impl<G: Game> Watcher<G> {
         }
     }
 
+    /// The next step of the past, if it has to be told of that.
+    async fn recall(&mut self) -> Result<Option<Frame<G>>, Error> {
+        if self.past.is_empty() {
+            return Ok(None);
+        }
+        let _turn = self.matches.turn().await;
+        let frame = self.past.pop_front().map(|entry| Frame::read(self.at.as_deref(), &entry));
+        frame.transpose().inspect_err(|_| self.past.clear())
+    }
+
     /// Reads the next steps from the log, as far as the reader has.
     async fn page(&mut self) -> Result<(), Error> {
         let (version, lag) = (self.version(), self.lag());
         let limit = usize::try_from(lag).unwrap_or(PAGE).min(PAGE);
         let (matches, id) = (&self.matches, self.id);
         let log = matches.asked(|| matches.inner.store.log(id, version, limit)).await?;
-        let mut at = self.at.clone();
-        for entry in &log.ok_or(Error::NotFound)?.entries {
-            let frame = match &at {
-                None => Frame::read_first(entry)?,
-                Some(at) => at.read_next(entry)?,
-            };
-            at = Some(Arc::clone(&frame.live));
-            self.ahead.push_back(Arc::new(frame));
-        }
+        self.past.extend(log.ok_or(Error::NotFound)?.entries);
         Ok(())
+    }
+
+    fn tell(&mut self, frame: &Frame<G>) -> Message<G> {
+        if frame.before != self.position().unwrap_or(START) {
+            return self.start_over();
+        }
+        if frame.live.record.is_revoked(self.caller) {
+            return self.end(EndReason::TokenRevoked);
+        }
+        self.put_off_heartbeat();
+        self.at = Some(Arc::clone(&frame.live));
+        self.heard = frame.heard;
+        let seen = frame.live.seen(&frame.events, self.viewer);
+        Message::Update(seen, frame.live.view(self.viewer))
     }
 
     fn start_over(&mut self) -> Message<G> {
         let (latest, forks) = self.reader.latest();
         self.forks = forks;
         self.ahead.clear();
+        self.past.clear();
         self.put_off_heartbeat();
         if latest.record.is_revoked(self.caller) {
             return self.end(EndReason::TokenRevoked);

@@ -13,12 +13,14 @@ use crate::redis_server::RedisServer;
 use crate::store_contract::{at, change, match_at, request, snapshot};
 
 /// Everything that Redis holds of a match.
-struct Backup(Vec<(String, Vec<u8>)>);
+#[derive(PartialEq)]
+pub struct Backup(Vec<(String, Vec<u8>)>);
 
 impl Backup {
-    async fn take(redis: &RedisServer) -> Self {
+    pub async fn take(redis: &RedisServer, id: &str) -> Self {
         let mut admin = redis.admin().await;
-        let keys: Vec<String> = admin.keys("parlor1:{*").await.expect("keys");
+        let mut keys: Vec<String> = admin.keys(format!("parlor1:{{{id}}}*")).await.expect("keys");
+        keys.sort_unstable();
         let mut kept = Vec::new();
         for key in keys {
             let dump = redis::cmd("DUMP").arg(&key).query_async(&mut admin).await;
@@ -28,7 +30,7 @@ impl Backup {
     }
 
     /// What an old file would bring back.
-    async fn restore(&self, redis: &RedisServer) {
+    pub async fn restore(&self, redis: &RedisServer) {
         let mut admin = redis.admin().await;
         for (key, dump) in &self.0 {
             let mut restore = redis::cmd("RESTORE");
@@ -55,7 +57,7 @@ async fn viewers_start_over_and_writers_are_told_when_the_store_went_back() {
     let table = Table::create(&warm.client(), Game::Neon(NeonOptions::default()), 3).await;
     table.play(1).await;
 
-    let backup = Backup::take(&redis).await;
+    let backup = Backup::take(&redis, &table.id).await;
     let mut follow = table.seats[0].follow();
     assert!(matches!(follow.next().await, Ok(Some(Followed::Snapshot { .. }))));
     table.play(2).await;
@@ -95,7 +97,7 @@ async fn a_warm_instance_does_not_write_on_a_history_that_was_lost() {
     let cold = Instance::start(Arc::new(redis.store().await), &[]);
     let table = Table::create(&warm.client(), Game::Neon(NeonOptions::default()), 3).await;
     table.play(1).await;
-    let backup = Backup::take(&redis).await;
+    let backup = Backup::take(&redis, &table.id).await;
     table.play(1).await;
 
     // The action to come, decided on the version that will be lost.
@@ -126,7 +128,7 @@ async fn a_resume_token_of_a_lost_history_starts_over() {
     let instance = Instance::start(Arc::new(redis.store().await), &[]);
     let table = Table::create(&instance.client(), Game::Neon(NeonOptions::default()), 3).await;
     table.play(1).await;
-    let backup = Backup::take(&redis).await;
+    let backup = Backup::take(&redis, &table.id).await;
     table.play(2).await;
     let request = StreamViewRequest { match_id: table.id.clone(), ..StreamViewRequest::default() };
     let mut stream = instance.raw().await.stream_view(request).await.unwrap().into_inner();

@@ -90,6 +90,11 @@ impl Table {
             visibility: Visibility::Public.into(),
             ..CreateMatchRequest::default()
         };
+        Self::create_as(client, request).await
+    }
+
+    /// Creates a match as it is asked for, and sits at the seats that are taken.
+    pub async fn create_as(client: &Client, request: CreateMatchRequest) -> Self {
         let created = client.create_match(request).await.expect("created");
         let id = created.r#match.clone().expect("a match").match_id;
         let at = |seat: &parlor::proto::SeatToken| {
@@ -103,6 +108,11 @@ impl Table {
     pub fn at(&self, client: &Client) -> Vec<AtMatch> {
         let tokens = self.created.seat_tokens.iter();
         tokens.map(|seat| client.at(&self.id, Some(&seat.token)).expect("a token")).collect()
+    }
+
+    /// The same table, sitting at another instance.
+    pub fn moved(self, client: &Client) -> Self {
+        Self { seats: self.at(client), ..self }
     }
 
     /// Plays the first legal action of whoever is to act, at most so often; says how often.

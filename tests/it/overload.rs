@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures_util::future::join_all;
 use parlor::client::reason;
 use parlor::proto::game_options::Game;
-use parlor::proto::{GetMatchRequest, NeonOptions};
+use parlor::proto::{GetMatchRequest, NeonOptions, StreamViewRequest};
 use parlor::store::MemoryStore;
 use tokio::io::AsyncReadExt as _;
 use tokio::net::TcpStream;
@@ -81,6 +81,34 @@ async fn who_guesses_tokens_is_soon_told_nothing_and_good_tokens_go_on_working()
     let expected = [["TOKEN_INVALID"; 5], ["RATE_LIMITED"; 5]].concat();
     assert_eq!(told, expected);
     assert_eq!(table.seats[0].view().await.expect("a good token").seat, Some(0));
+}
+
+#[tokio::test]
+async fn spectators_that_come_too_often_are_told_to_wait_and_those_of_other_matches_are_not() {
+    let (instance, table) = start(&["--spectator-rate=1/min:2"]).await;
+    let other = Table::create(&instance.client(), Game::Neon(NeonOptions::default()), 2).await;
+    let mut raw = instance.raw().await;
+    let mut watch = async |match_id: &str, token: Option<&str>| {
+        let match_id = match_id.to_owned();
+        let mut request =
+            Request::new(StreamViewRequest { match_id, ..StreamViewRequest::default() });
+        if let Some(token) = token {
+            let bearer = format!("Bearer {token}").parse().unwrap();
+            request.metadata_mut().insert("authorization", bearer);
+        }
+        raw.stream_view(request).await
+    };
+    for _ in 0..2 {
+        drop(watch(&table.id, None).await.expect("not yet too often"));
+    }
+    let status = watch(&table.id, None).await.expect_err("too often");
+    assert_eq!(reason(&status).as_deref(), Some("RATE_LIMITED"));
+    let details = status.get_error_details();
+    let subject = &details.quota_failure().expect("a QuotaFailure").violations[0].subject;
+    assert_eq!(subject, "streams opened by spectators of the match");
+    assert!(delay(&status) > Duration::from_secs(20), "{:?}", delay(&status));
+    watch(&other.id, None).await.expect("another match");
+    watch(&table.id, Some(&table.created.seat_tokens[0].token)).await.expect("a player");
 }
 
 #[tokio::test]

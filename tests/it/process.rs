@@ -46,7 +46,8 @@ impl Process {
 
     /// The same, whose log goes to a pipe that nobody reads.
     pub fn start_unread(flags: &[&str]) -> Self {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_parlor"));
+        let built = env!("CARGO_BIN_EXE_parlor").into();
+        let mut command = Command::new(std::env::var_os("PARLOR_BIN").unwrap_or(built));
         command
             .args(["--listen=127.0.0.1:0", "--log-format=json"])
             .arg(format!("--token-keys=test:{KEY}"))

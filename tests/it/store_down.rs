@@ -244,36 +244,6 @@ async fn a_store_that_a_script_holds_up_is_told_as_away() {
     assert_eq!(answer.await.into_inner().version, 2);
 }
 
-#[tokio::test]
-async fn a_snapshot_that_cannot_be_read_is_told_and_the_match_goes_on_when_it_can() {
-    let redis = RedisServer::start().await;
-    let table = {
-        let instance = instance(&redis).await;
-        Table::create(&instance.client(), Game::Neon(NeonOptions::default()), 2).await
-    };
-    let key = format!("parlor1:{{{}}}:s", table.id);
-    let good: Vec<u8> = redis.run(&["HGET", &key, "snapshot"]).await;
-    let mut admin = redis.admin().await;
-    let mut keep = async |snapshot: &[u8]| {
-        let mut set = redis::cmd("HSET");
-        set.arg(&key).arg("snapshot").arg(snapshot).exec_async(&mut admin).await.expect("set");
-    };
-    // Its first byte says the form in which it is stored.
-    let newer = [&[parlor::matches::SCHEMA as u8 + 1], &good[1..]].concat();
-    let cases = [
-        (&good[..good.len() / 2], Code::DataLoss, "DATA_CORRUPT"),
-        (&newer, Code::FailedPrecondition, "SCHEMA_TOO_NEW"),
-    ];
-    for (snapshot, code, reason) in cases {
-        keep(snapshot).await;
-        // One that has not seen the match.
-        let status = look(&instance(&redis).await, &table).await.expect_err("unreadable");
-        assert_told(&status, code, reason, false);
-    }
-    keep(&good).await;
-    assert_eq!(look(&instance(&redis).await, &table).await.expect("a view").version, 1);
-}
-
 /// What the first seat sees.
 async fn look(instance: &Instance, table: &Table) -> Result<parlor::proto::View, Status> {
     let request = GetViewRequest { match_id: table.id.clone() };

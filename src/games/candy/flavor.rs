@@ -107,3 +107,20 @@ impl fmt::Debug for FlavorSet {
         write!(f, "[{}]", ids.join(" "))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_stored_flavor_that_was_never_printed_is_refused() {
+        for place in [PRINTED.flavors.len() as u8, 31, 255] {
+            let unknown = postcard::to_allocvec(&place).expect("stored");
+            assert!(postcard::from_bytes::<Flavor>(&unknown).is_err(), "{place}");
+        }
+        for place in [PRINTED.flavors.len(), 31] {
+            let unknown = postcard::to_allocvec(&(1_u32 << place)).expect("stored");
+            assert!(postcard::from_bytes::<FlavorSet>(&unknown).is_err(), "{place}");
+        }
+    }
+}

@@ -31,10 +31,11 @@
 //! 3. The winner is found: the highest rank above 0, the last of equal ones; the leader, where there
 //!    is none. Of the effects that change this, the later played one counts.
 //! 4. Effects after the trick: all that were played and have text, the winner picking which is next,
-//!    as long as there are two or more. Whether an effect finds something to work on is judged in its
-//!    turn; if not, it is passed over. It works on what is then in the trick, even if its own card is
-//!    no longer there. "Other cards" are all in the trick but this one. What a player *may* do, they
-//!    can decline; a choice with one possible answer is made without asking.
+//!    as long as there are two or more that can be; Possible Allergens wait for Known Allergens.
+//!    Whether an effect finds something to work on is judged in its turn; if not, it is passed over.
+//!    It works on what is then in the trick, even if its own card is no longer there. "Other cards"
+//!    are all in the trick but this one. What a player *may* do, they can decline; a choice with one
+//!    possible answer is made without asking.
 //! 5. The winner takes what is left, also of an empty trick, with what lies beside it: what Weird
 //!    Tasting Punch turned up and what Marshmallow Test held over. No effect touches those.
 //! 6. The winner leads next; if a Prank was played to the trick, wherever it went, the seat to the
@@ -52,7 +53,12 @@
 //! ends it in any case, without a winner if it did not end by then.
 //!
 //! *Flavors* are chosen by all seats at once. Who has chosen is public, what is not, until the hand is
-//! scored. Flavors not kept are never shown.
+//! scored. Flavors not kept are never shown; all go back, as the Flavor deck too is shuffled anew for
+//! every hand.
+//!
+//! *What lies open.* Stashes do, to everyone, and what is set aside or lies beside the trick. Of hands
+//! and the leftover stash everyone knows the size; what went to its bottom is told as it happens and
+//! shown by no view.
 //!
 //! # What is random
 //!

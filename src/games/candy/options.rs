@@ -1,7 +1,5 @@
 //! What is chosen when a match is created, and the decks that come of it.
 
-use std::collections::HashSet;
-
 use serde::{Deserialize, Serialize};
 
 use super::Candy;
@@ -12,6 +10,9 @@ use crate::rules::{BadOption, Seat, SeatCount};
 
 /// Cards in each hand.
 pub const HAND: usize = 13;
+
+/// The most mistakes in the lists of cards that are told: they travel in a header.
+const MOST_TOLD: usize = 20;
 
 /// The score that ends a match unless the options say otherwise.
 pub const STANDARD_TARGET: u32 = 31;
@@ -79,7 +80,7 @@ impl Decks {
     /// passed over.
     fn judge(options: &Options, bad: &mut Vec<BadOption>) -> Self {
         let mut treats = options.cards_of_sets();
-        let mut named = HashSet::new();
+        let mut named = CardSet::NONE;
         for id in &options.remove_cards {
             match card_named(id, &mut named, options) {
                 Err(why) => bad.push(BadOption::new("remove_cards", why)),
@@ -89,7 +90,7 @@ impl Decks {
                 Ok(card) => treats.remove(card),
             }
         }
-        named.clear();
+        named = CardSet::NONE;
         for id in &options.add_cards {
             match card_named(id, &mut named, options) {
                 Err(why) => bad.push(BadOption::new("add_cards", why)),
@@ -105,18 +106,18 @@ impl Decks {
 }
 
 /// The Treat-deck card that an entry of `add_cards` or `remove_cards` names.
-fn card_named<'a>(
-    id: &'a str,
-    named: &mut HashSet<&'a str>,
-    options: &Options,
-) -> Result<Card, String> {
-    if !named.insert(id) {
-        return Err(format!("{id} is there twice"));
-    }
+fn card_named(id: &str, named: &mut CardSet, options: &Options) -> Result<Card, String> {
     if Flavor::from_id(id).is_some() {
         return Err(format!("{id} is a Flavor, not a card of the Treat deck"));
     }
-    let card = Card::from_id(id).ok_or_else(|| format!("no card has the id {id:?}"))?;
+    let card = Card::from_id(id).ok_or_else(|| {
+        let beginning: String = id.chars().take(32).collect();
+        format!("no card has the id {beginning:?}")
+    })?;
+    if named.contains(card) {
+        return Err(format!("{id} is there twice"));
+    }
+    named.insert(card);
     if card.text().set == Set::SetAside {
         return Err(format!("{id} is never in the deck: it is set aside for another card"));
     }
@@ -157,7 +158,8 @@ impl Options {
         chosen.filter_map(|(place, _)| Flavor::new(place)).collect()
     }
 
-    /// Everything wrong with the options for a table of so many seats.
+    /// Everything wrong with the options for a table of so many seats; of lists with many mistakes,
+    /// the first ones.
     #[must_use]
     pub fn check(&self, seats: SeatCount) -> Vec<BadOption> {
         let mut bad = Vec::new();
@@ -169,7 +171,9 @@ impl Options {
             let why = format!("a target is from 1 to 100, not {}", self.target_score);
             bad.push(BadOption::new("target_score", why));
         }
-        let deck = usize::from(Decks::judge(self, &mut bad).treats.len());
+        let mut in_lists = Vec::new();
+        let deck = usize::from(Decks::judge(self, &mut in_lists).treats.len());
+        bad.extend(in_lists.into_iter().take(MOST_TOLD));
         if deck < count * HAND {
             let why = format!("{count} seats need {} cards, the deck has {deck}", count * HAND);
             bad.push(BadOption::new("seats", why));

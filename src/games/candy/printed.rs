@@ -482,4 +482,35 @@ mod tests {
         let flavors = |set| PRINTED.flavors.iter().filter(|flavor| flavor.set == set).count();
         assert_eq!((flavors(Set::Base), flavors(Set::LostTreats)), (15, 2));
     }
+
+    #[test]
+    fn kinds_and_ranks_are_as_the_rulebook_and_public_descriptions_say() {
+        let ranks = |set, kind, color: Option<Color>| {
+            let cards = PRINTED.all.iter().filter(|card| {
+                let text = card.text();
+                let colored = color.is_none_or(|color| color == text.color);
+                text.set == set && card.kind() == kind && colored
+            });
+            cards.map(Card::rank).collect::<Vec<_>>()
+        };
+        let to_12 = (1..=12).collect::<Vec<_>>();
+        for color in [Color::Black, Color::Green, Color::Orange, Color::Purple] {
+            assert_eq!(ranks(Set::Base, Kind::Treat, Some(color)), to_12, "{color:?}");
+        }
+        assert_eq!(ranks(Set::LostTreats, Kind::Treat, Some(Color::Blue)), to_12);
+        assert_eq!(ranks(Set::KingSized, Kind::King, None), (1..=13).collect::<Vec<_>>());
+        for (set, kind, expected) in [
+            (Set::Base, Kind::Prank, &[-1; 4][..]),
+            (Set::Base, Kind::NonCandy, &[0; 4]),
+            (Set::Base, Kind::King, &[13]),
+            (Set::KingSizedAlternateBar, Kind::King, &[13]),
+            (Set::KingSized, Kind::NonCandy, &[0; 2]),
+            (Set::SetAside, Kind::Prank, &[-1]),
+        ] {
+            assert_eq!(ranks(set, kind, None), expected, "{set:?} {kind:?}");
+        }
+        for treat in PRINTED.treats.iter() {
+            assert!((1..=3).contains(&treat.suits().len()), "{treat:?}");
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::card::{Card, CardSet};
 use super::flavor::Flavor;
+use super::options::HAND;
 use super::playing::FOLLOW_SUIT;
 use super::question::Question;
 use super::suit::SuitSet;
@@ -93,7 +94,7 @@ pub struct SeatView {
     pub points: u16,
     /// Whether it has kept a Flavor in this hand.
     pub has_kept: bool,
-    /// The Flavor, once it was revealed and the match is over.
+    /// The Flavor kept in the last hand, once the match is over, if that hand was scored.
     pub flavor: Option<Flavor>,
 }
 
@@ -158,11 +159,9 @@ impl PlayView {
 
 impl SeatView {
     fn of(game: &Candy, seat: Seat) -> Self {
-        // A match that ends by its rules ends after a hand was scored, with all Flavors revealed.
-        let revealed = match game.stage {
-            Stage::Over(ending) => ending != Ending::ActionLimit,
-            _ => false,
-        };
+        // With its last trick a hand is scored and its Flavors are revealed; after any hand but the
+        // match's last, the next one is dealt at once.
+        let revealed = usize::from(game.completed) == HAND;
         Self {
             hand_size: game.hands[seat].len(),
             stash: game.stashes[seat],

@@ -150,8 +150,8 @@ impl Neapolitan {
         }
     }
 
-    /// What the trick on the table, won by this play, brings: first to the winner, then to those
-    /// that lost with a variant Pass card, in the order in which they played.
+    /// What the trick on the table, won by this play, brings: first to the winner, then to whoever
+    /// lost with the variant Pass card that would have won the trick before.
     pub(super) fn award_screams(&mut self, won: Play, sink: &mut impl Sink<Event>) {
         if won.card.is_pass() {
             self.award(won.seat, Achievement::Scream, sink);

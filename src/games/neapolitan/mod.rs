@@ -48,7 +48,7 @@
 //! - *Length.* The rules have no bound, so the 10,000th answer of a match, declarations included, is
 //!   its last. It is carried out in full, scoring included; unless it ends the match by the rules,
 //!   nobody wins, nothing more is dealt or asked, the scores stand, a round in progress counts
-//!   nothing, and answers not yet revealed stay hidden.
+//!   nothing, and hands and answers not yet revealed stay hidden.
 //! - *The view* shows the last trick of the round until the next one is won or the next hand dealt.
 //!
 //! # What is random

@@ -11,7 +11,7 @@
 //!   run), with two players too, the same player's own second play included. A solo never fixes the
 //!   kind. There is no duty to match or beat anything.
 //! - Plays are ranked by number of cards, then by highest value, then earlier play first. With two
-//!   players each of the four plays chooses once.
+//!   players it is each play, and not each player, that chooses once.
 //! - Choosing is a duty as long as a card lies on the table: one card, from round 2 on one card or
 //!   two of equal value. With none left, the remaining choosers are passed over without being asked.
 //! - A round ends in this order: the unchosen cards leave the game and the plays become victory
@@ -24,6 +24,9 @@
 //!   and can be played from in the same round. Nobody sees it before, its owner included.
 //! - The score is the sum of the pile; with two players plus 1 for each card left in either hand.
 //!   The highest score wins, equal ones share the victory.
+//! - Plays and choices are public as they are made, and so is how many cards there are in each hand
+//!   and pile. A pile itself its owner alone can look at, until the end shows all piles and scores;
+//!   cards left over in a hand stay hidden even then.
 //! - Cards of one value are interchangeable: an action names values, in any order.
 //!
 //! # What is random

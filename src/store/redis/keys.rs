@@ -8,6 +8,9 @@
 //! | `parlor1:{match}:w` | channel | the position after every change |
 //! | `parlor1:c:<key>` | string | a claim |
 //!
+//! Snapshots, inputs, answers and claims have a checksum behind them (`checked`), over them and their
+//! place: of a snapshot and an input the digest and version, of an answer its field, of a claim its key.
+//!
 //! Braces make the match's id the hash tag, so that all of a match lies in one slot of a cluster.
 //! Nothing here is without an expiry.
 //!

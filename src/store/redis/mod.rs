@@ -2,8 +2,9 @@
 //! one server, in a primary that sentinels watch, or in a cluster.
 //!
 //! Every change is one script, so it happens whole or not at all, whoever hangs up; every question is
-//! one round trip. `keys` says what lies where; the scripts say how it changes. The connections for
-//! commands and the one for announcements are few, whatever the number of matches and watches.
+//! one round trip. `keys` says what lies where, `checked` makes sure that it is what was written; the
+//! scripts say how it changes. The connections for commands and the one for announcements are few,
+//! whatever the number of matches and watches.
 //!
 //! `address` reads where the servers are. `connection` opens one and asks sentinels where the primary
 //! is; `lanes` keeps a few open to one server; `cluster` knows which node serves what; nothing else
@@ -11,6 +12,7 @@
 //! `inspection` keeps looking whether it does.
 
 mod address;
+mod checked;
 mod client;
 mod cluster;
 mod connection;
@@ -267,8 +269,9 @@ impl RedisStore {
 impl Store for RedisStore {
     async fn claim(&self, key: &str, claim: Bytes, keep: Duration) -> Result<Bytes> {
         let keys = [self.keys.claim(key)];
+        let claim = checked::write(key.as_bytes(), &claim);
         let arguments: [&[u8]; 3] = [&claim, &millis(keep), self.again()];
-        replies::claim(self.client.run(&CLAIM, &keys, &arguments).await?)
+        replies::claim(self.client.run(&CLAIM, &keys, &arguments).await?, key)
     }
 
     async fn create(
@@ -280,10 +283,12 @@ impl Store for RedisStore {
     ) -> Result<bool> {
         let keys = [self.keys.state(id), self.keys.log(id), self.keys.requests(id)];
         let Position { version, digest } = first.position;
+        let place = keys::with_digest(version, digest);
+        let [input, snapshot] = [&first.input, &snapshot].map(|what| checked::write(&place, what));
         let version = version.to_string();
         let (keep, again) = (millis(keep), self.again());
         let arguments: [&[u8]; 6] =
-            [version.as_bytes(), &digest.0, &first.input, &snapshot, &keep, again];
+            [version.as_bytes(), &digest.0, &input, &snapshot, &keep, again];
         replies::created(&self.client.run(&CREATE, &keys, &arguments).await?)
     }
 
@@ -299,7 +304,7 @@ impl Store for RedisStore {
         let digest: &[u8] = digest.as_ref().map_or(&[], |digest| digest);
         let request = request.map(|(scope, id)| keys::request(scope, id)).unwrap_or_default();
         let arguments: [&[u8]; 3] = [version.as_bytes(), digest, request.as_bytes()];
-        let loaded = replies::loaded(self.client.run(&LOAD, &keys, &arguments).await?)?;
+        let loaded = replies::loaded(self.client.run(&LOAD, &keys, &arguments).await?, &request)?;
         if self.replicated && !request.is_empty() {
             // Whoever asks will tell its caller what came of the request: that it is done, or that it
             // is refused. A primary that no replica follows may have been replaced.
@@ -320,6 +325,10 @@ impl Store for RedisStore {
         let version = commit.base.version + 1;
         let request = keys::request(commit.request.scope, commit.request.id);
         let answer = keys::with_digest(version, commit.request.digest);
+        let answer = checked::write(request.as_bytes(), &answer);
+        let place = keys::with_digest(version, commit.digest);
+        let [input, snapshot] =
+            [&commit.input, &commit.snapshot].map(|what| checked::write(&place, what));
         let (base, version) = (commit.base.version.to_string(), version.to_string());
         let keep = millis(commit.keep);
         let arguments: [&[u8]; 11] = [
@@ -329,14 +338,14 @@ impl Store for RedisStore {
             &commit.base.digest.0,
             version.as_bytes(),
             &commit.digest.0,
-            &commit.input,
-            &commit.snapshot,
+            &input,
+            &snapshot,
             &keep,
             channel.as_bytes(),
             self.again(),
         ];
         let answer = self.client.run(&COMMIT, &keys, &arguments).await?;
-        let (committed, unannounced) = replies::committed(answer, commit.base.version)?;
+        let (committed, unannounced) = replies::committed(answer, commit.base.version, &request)?;
         if let Some(error) = unannounced
             && !self.reported.swap(true, Ordering::Relaxed)
         {

@@ -1,5 +1,5 @@
-//! What the server's answers say. An answer of another shape than was agreed on is
-//! [`StoreError::Corrupt`].
+//! What the server's answers say. An answer of another shape than was agreed on, or with what is not as
+//! it was written, is [`StoreError::Corrupt`].
 
 use std::collections::HashMap;
 
@@ -7,7 +7,7 @@ use bytes::Bytes;
 use redis::{FromRedisValue, Value};
 
 use super::address::Host;
-use super::{errors, keys};
+use super::{checked, errors, keys};
 use crate::store::{
     Answered, Committed, Digest, Entry, Loaded, Log, Position, Result, StoreError, Version,
 };
@@ -85,9 +85,9 @@ pub(super) fn refused(answer: Value) -> Result<Value> {
     answer.extract_error().map_err(|error| errors::of_answer(&error).into_error())
 }
 
-/// The claim that is kept.
-pub(super) fn claim(answer: Value) -> Result<Bytes> {
-    bytes(answer).ok_or_else(|| unexpected("a claim"))
+/// The claim that is kept under this key.
+pub(super) fn claim(answer: Value, key: &str) -> Result<Bytes> {
+    checked::read(key.as_bytes(), bytes(answer).ok_or_else(|| unexpected("a claim"))?)
 }
 
 /// Whether it was created.
@@ -99,29 +99,31 @@ pub(super) fn created(answer: &Value) -> Result<bool> {
     }
 }
 
-/// The match, if there is one.
-pub(super) fn loaded(answer: Value) -> Result<Option<Loaded>> {
+/// The match, if there is one, and what is remembered of this request.
+pub(super) fn loaded(answer: Value, request: &str) -> Result<Option<Loaded>> {
     let Value::Array(parts) = answer else { return nothing(&answer) };
     let Ok([version, digest, snapshot, answered]) = <[Value; 4]>::try_from(parts) else {
         return Err(unexpected("a match"));
     };
     let position = self::position(version, digest)?;
-    let answered = match bytes(answered) {
-        Some(answered) => Some(self::answered(&answered)?),
-        None => None,
-    };
-    Ok(Some(Loaded { position, snapshot: bytes(snapshot), answered }))
+    let snapshot = bytes(snapshot).map(|snapshot| checked::read(&place(position), snapshot));
+    let answered = bytes(answered).map(|answered| self::answered(answered, request));
+    Ok(Some(Loaded { position, snapshot: snapshot.transpose()?, answered: answered.transpose()? }))
 }
 
-/// What came of a commit on this base, and why it could not be announced, if so.
-pub(super) fn committed(answer: Value, base: Version) -> Result<(Committed, Option<Bytes>)> {
+/// What came of a commit of this request on this base, and why it could not be announced, if so.
+pub(super) fn committed(
+    answer: Value,
+    base: Version,
+    request: &str,
+) -> Result<(Committed, Option<Bytes>)> {
     let Value::Array(parts) = answer else { return Err(unexpected("a commit")) };
     let mut parts = parts.into_iter().map(bytes);
     let what = parts.next().flatten().ok_or_else(|| unexpected("a commit"))?;
     let detail = parts.next().flatten();
     let committed = match (&*what, detail) {
         (b"done", unannounced) => return Ok((Committed::Done, unannounced)),
-        (b"repeated", Some(answered)) => Committed::Repeated(self::answered(&answered)?),
+        (b"repeated", Some(answered)) => Committed::Repeated(self::answered(answered, request)?),
         (b"gone", None) => Committed::Gone,
         (b"moved", Some(version)) => {
             let version = keys::version_of(&version).ok_or_else(|| unexpected("a version"))?;
@@ -191,8 +193,9 @@ fn entry(entry: Value) -> Result<Entry> {
         [digest_name, digest, input_name, input]
             if digest_name == "digest" && input_name == "input" =>
         {
-            let digest = self::digest(digest)?;
-            Ok(Entry { position: Position { version, digest }, input: input.clone() })
+            let position = Position { version, digest: self::digest(digest)? };
+            let input = checked::read(&place(position), input.clone())?;
+            Ok(Entry { position, input })
         }
         _ => Err(broken()),
     }
@@ -205,8 +208,14 @@ fn position(version: Value, digest: Value) -> Result<Position> {
     Ok(Position { version: version.ok_or_else(broken)?, digest: self::digest(&digest)? })
 }
 
-fn answered(value: &[u8]) -> Result<Answered> {
-    keys::answered(value).ok_or_else(|| unexpected("an answered request"))
+fn answered(value: Bytes, request: &str) -> Result<Answered> {
+    let value = checked::read(request.as_bytes(), value)?;
+    keys::answered(&value).ok_or_else(|| unexpected("an answered request"))
+}
+
+/// The place of what is kept of a match at this position.
+fn place(Position { version, digest }: Position) -> Vec<u8> {
+    keys::with_digest(version, digest)
 }
 
 fn digest(value: &[u8]) -> Result<Digest> {

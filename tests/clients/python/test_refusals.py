@@ -27,7 +27,7 @@ from parlor_client.server import Server
 from parlor_client.stubs import ROOT, catalog, games
 from parlor_client.stubs import matches as m
 
-# What no client can provoke while the store is well and the code has no mistakes.
+# What no client can provoke while the store is well and the code has no mistakes; tests/it does.
 NEED_A_FAULT = {
     "ANSWER_TOO_LARGE",
     "CONTENTION",
@@ -65,11 +65,23 @@ def provokes(*reasons: str) -> Callable[[Test], Test]:
     return note
 
 
-def test_every_reason_of_the_service_is_provoked_here_or_needs_a_fault() -> None:
+def every_reason() -> set[str]:
+    """The reasons of the service, as its source has them."""
     source = (ROOT / "src" / "grpc" / "errors.rs").read_text()
-    reasons = set(re.findall(r'^    ([A-Z_]+) = [A-Z]\w+ "', source, re.MULTILINE))
-    assert reasons == PROVOKED | NEED_A_FAULT | NEED_ANOTHER_CLIENT
+    return set(re.findall(r'^    ([A-Z_]+) = [A-Z]\w+ "', source, re.MULTILINE))
+
+
+def test_every_reason_of_the_service_is_provoked_here_or_in_rust() -> None:
+    assert every_reason() == PROVOKED | NEED_A_FAULT | NEED_ANOTHER_CLIENT
     assert not PROVOKED & (NEED_A_FAULT | NEED_ANOTHER_CLIENT)
+    tests = "".join(file.read_text() for file in (ROOT / "tests" / "it").rglob("*.rs"))
+    named = set(re.findall(r'"([A-Z_]+)"', tests))
+    assert named >= NEED_A_FAULT | NEED_ANOTHER_CLIENT
+
+
+def test_every_reason_of_the_service_is_documented_in_its_api() -> None:
+    protos = "".join(file.read_text() for file in (ROOT / "proto").rglob("*.proto"))
+    assert every_reason() <= set(re.findall(r"`([A-Z_]+)`", protos))
 
 
 def crafted(table: Table, key: bytes = TOKEN_KEY, kid: str = "tests", **claims: object) -> str:
@@ -230,6 +242,13 @@ def invalid(ask: Callable[[], object]) -> list[str]:
     return refused("INVALID_ARGUMENT", "INVALID_FIELD", ask).fields
 
 
+def with_cards(ids: list[str]) -> games.GameOptions:
+    """Options of Candy with these cards in the deck."""
+    options = games.GameOptions()
+    options.candy.add_cards.extend(ids)
+    return options
+
+
 NO_UUID = ["", "nope", "123e4567e89b12d3a456426614174000", "{" + new_id() + "}", "z" * 36]
 
 
@@ -240,6 +259,8 @@ NO_UUID = ["", "nope", "123e4567e89b12d3a456426614174000", "{" + new_id() + "}",
         *(({"request_id": text}, ["request_id"]) for text in NO_UUID),
         ({"options": games.GameOptions()}, ["options.game"]),
         ({"options": None}, ["options.game"]),
+        ({"options": with_cards(["x"] * 5000)}, ["options.candy.add_cards"] * 20),
+        ({"options": with_cards(["x" * 16000])}, ["options.candy.add_cards"]),
         ({"visibility": m.VISIBILITY_UNSPECIFIED}, ["visibility"]),
         ({"visibility": 77}, ["visibility"]),
         ({"seats": []}, ["seats"]),

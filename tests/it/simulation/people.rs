@@ -471,7 +471,7 @@ impl People {
                     EndReason::MatchOver
                     | EndReason::MatchExpired
                     | EndReason::Superseded
-                    | EndReason::SchemaTooNew,
+                    | EndReason::Unreadable,
                 ) => {
                     let mut world = self.world.lock();
                     world.history.violation(format_args!("{viewer:?} is told: {end:?}"));

@@ -49,6 +49,19 @@ mod tests {
     }
 
     #[test]
+    fn a_prank_beside_the_trick_passes_the_lead_to_nobody() {
+        let hands = ["weird-tasting-punch", "peanut-chew", "fruit-chew"];
+        Scene::new(&hands).leftover("egged-house").plays(
+            "
+            0 plays weird-tasting-punch -> egged-house beside; weird-tasting-punch works
+            1 plays peanut-chew
+            2 plays fruit-chew
+                -> 1 takes [fruit-chew peanut-chew egged-house weird-tasting-punch]; 1 leads
+        ",
+        );
+    }
+
+    #[test]
     fn it_finds_nothing_without_leftovers() {
         Scene::new(&["weird-tasting-punch", "peanut-chew"]).plays(
             "

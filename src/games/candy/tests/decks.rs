@@ -78,6 +78,10 @@ fn every_combination_that_cannot_be_is_rejected_with_numbers_or_ids() {
         ),
         (add(&["banana", "banana"]), "add_cards: banana is there twice"),
         (remove(&["fruit-chew", "fruit-chew"]), "remove_cards: fruit-chew is there twice"),
+        (
+            remove(&["mint-patty", "flavor-mint"]),
+            "remove_cards: flavor-mint is a Flavor, not a card of the Treat deck",
+        ),
         (add(&["fruit-chew"]), "add_cards: fruit-chew is in the deck already"),
         (remove(&["lollipops"]), "remove_cards: lollipops is not in the deck"),
         (
@@ -102,6 +106,21 @@ fn every_combination_that_cannot_be_is_rejected_with_numbers_or_ids() {
             "add_cards: fruit-chew is to be added and removed",
         ]
     );
+}
+
+#[test]
+fn what_is_wrong_with_long_lists_is_told_in_a_few_words() {
+    let known: Vec<&str> = Decks::of(&Options::default()).treats.iter().map(Card::id).collect();
+    let longest = "\u{10ffff}".repeat(4000);
+    let longest = longest.as_str();
+    for list in [&["x"; 5000][..], &["banana"; 2000], &known, &[longest; 40]] {
+        let options = with(|o| (o.add_cards, o.remove_cards) = (ids(list), ids(list)));
+        let wrong = wrong(&options, 5);
+        let told = wrong.iter().map(String::len).sum::<usize>();
+        assert!(told < 8 * 1024, "{told} bytes: {wrong:?}");
+        let seats = wrong.iter().filter(|line| line.starts_with("seats: ")).count();
+        assert_eq!((wrong.len(), seats), (21, 1), "{wrong:?}");
+    }
 }
 
 #[test]

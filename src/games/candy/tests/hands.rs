@@ -2,7 +2,7 @@
 
 use crate::games::candy::tests::scene::{Scene, cards, flavor, seat};
 use crate::games::candy::{Candy, Ending, Event, Options, Stage};
-use crate::games::conformance::Trial as _;
+use crate::games::conformance::{Trial as _, any_move};
 use crate::rules::{
     ACTION_LIMIT, BySeat, Game as _, NoEvents, Seat, SeatCount, SeatSet, Seed, Setup, Viewer,
 };
@@ -122,8 +122,11 @@ fn flavors_are_kept_in_secret_and_revealed_when_the_hand_is_scored() {
         let action = crate::games::candy::Action::Keep(flavor);
         game.play(seat(number), &action, &mut events).map_err(|refusal| refusal.rule)
     };
+    let choice = |game: &Candy| game.view(Viewer::Seat(seat(0))).own.expect("a player").flavors;
     assert_eq!(keep(&mut game, 0, other), Err("not_dealt"));
+    assert_eq!(choice(&game)[..], game.flavors[seat(0)][..]);
     assert_eq!(keep(&mut game, 0, own), Ok(()));
+    assert_eq!(choice(&game), [], "there is nothing left to choose");
     assert_eq!(keep(&mut game, 0, own), Err("not_to_act"), "an answer given is final");
     assert!(!game.to_act().contains(seat(0)), "that a seat has answered is public");
     assert_eq!(game.view(Viewer::Seat(seat(0))).own.expect("a player").kept, Some(own));
@@ -158,11 +161,11 @@ fn flavors_are_kept_in_secret_and_revealed_when_the_hand_is_scored() {
 
 #[test]
 fn the_deal_passes_to_the_left_and_the_next_seat_leads() {
-    let seats = SeatCount::new(2).expect("a table");
+    let seats = SeatCount::new(3).expect("a table");
     let options = Options { first_dealer: Some(seat(1)), target_score: 100, ..Options::default() };
     let setup = Setup::new::<Candy>(options, seats).expect("good options");
     let mut game = Candy::start(&setup, &Seed::new([6; 32]), &mut NoEvents);
-    for (hand, dealer) in [(0, 1), (1, 0), (2, 1)] {
+    for (hand, dealer) in [(0, 1), (1, 2), (2, 0), (3, 1)] {
         assert_eq!((game.hand, game.dealer), (hand, seat(dealer)));
         assert_eq!(game.trick.leader, seats.left_of(game.dealer));
         while game.hand == hand {
@@ -172,6 +175,33 @@ fn the_deal_passes_to_the_left_and_the_next_seat_leads() {
             game.play(actor, &actions[0], &mut NoEvents).expect("a legal action");
         }
         game.check_invariants();
+    }
+}
+
+#[test]
+fn but_for_points_nothing_of_a_hand_is_left_in_the_next() {
+    let options = Options {
+        target_score: 100,
+        favorite_flavors: true,
+        king_sized: true,
+        lost_treats: true,
+        ..Options::default()
+    };
+    let setup = Setup::new::<Candy>(options, SeatCount::new(5).expect("a table"));
+    let (setup, seed) = (setup.expect("good options"), Seed::new([8; 32]));
+    let mut game = Candy::start(&setup, &seed, &mut NoEvents);
+    let mut chance = seed.deal(u32::MAX);
+    let mut played = 0;
+    for hand in 1..4 {
+        while game.hand < hand {
+            let (seat, action) = any_move(&game, &mut chance);
+            game.play(seat, &action, &mut NoEvents).expect("a legal action");
+            played += 1;
+        }
+        let mut fresh = Candy::first_hand(&setup, &seed);
+        fresh.deal(hand);
+        (fresh.points, fresh.actions) = (game.points, played);
+        assert_eq!(game, fresh);
     }
 }
 
@@ -221,6 +251,24 @@ fn of_equal_totals_the_bigger_stash_wins_and_then_the_victory_is_shared() {
 }
 
 #[test]
+fn the_biggest_stash_of_another_does_not_break_a_tie() {
+    let scene = Scene::new(&["fruit-chew", "peanut-chew", "coconut-kiss"])
+        .stash(0, "gummy-bats")
+        .stash(2, "mint-cookie sour-worms toothbrush pencil-stub")
+        .tricks(&[1, 0, 0])
+        .last_trick();
+    let scene = target(scene, 1).plays(
+        "
+        0 plays fruit-chew
+        1 plays peanut-chew
+        2 plays coconut-kiss
+            -> 1 takes [fruit-chew peanut-chew coconut-kiss]; points 1 1 0; ends by stash
+    ",
+    );
+    assert_eq!(outcome(&scene), (vec![1], "stash"));
+}
+
+#[test]
 fn kept_flavors_lie_open_after_the_last_hand() {
     let scene = target(Scene::new(&["fruit-chew", "peanut-chew"]).last_trick(), 1);
     let scene = kept(scene, &["flavor-mint", "flavor-sour"]).plays(
@@ -259,7 +307,8 @@ fn the_last_action_of_all_is_carried_out_and_ends_the_match_without_a_winner() {
 
 #[test]
 fn at_the_limit_a_hand_is_scored_but_no_other_is_dealt() {
-    let mut scene = Scene::new(&["fruit-chew", "peanut-chew"]).tricks(&[0, 2]).last_trick();
+    let scene = Scene::new(&["fruit-chew", "peanut-chew"]).tricks(&[0, 2]).last_trick();
+    let mut scene = kept(scene, &["flavor-mint", "flavor-sour"]);
     scene.game.actions = ACTION_LIMIT - 2;
     let scene = scene.plays(
         "
@@ -269,6 +318,8 @@ fn at_the_limit_a_hand_is_scored_but_no_other_is_dealt() {
     );
     assert_eq!(outcome(&scene), (vec![], "action_limit"));
     assert_eq!(scene.game.outcome().expect("over").scores.as_slice(), [0, 3]);
+    let view = scene.game.view(Viewer::Spectator);
+    assert_eq!(view.seats[seat(1)].flavor, Some(flavor("flavor-sour")), "revealed by scoring");
 }
 
 #[test]

@@ -1,9 +1,11 @@
 //! Random play, until every effect has come to everything that it can come to.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
+use crate::games::candy::card::{Card, CardSet};
 use crate::games::candy::effects::{Effect, Timing};
 use crate::games::candy::printed::PRINTED;
+use crate::games::candy::spots::Spot;
 use crate::games::candy::{Candy, EffectResult, Event, Options};
 use crate::games::conformance::any_move;
 use crate::rules::{Game as _, SeatCount, Seed, Setup};
@@ -75,6 +77,100 @@ fn every_effect_works_is_declined_finds_nothing_and_is_mute_now_and_then() {
         for result in RESULTS.into_iter().filter(|&result| can(effect, result)) {
             let seen = counts.contains_key(&(effect.id(), format!("{result:?}")));
             assert!(seen, "{} never came to {result:?}: {counts:#?}", effect.id());
+        }
+    }
+}
+
+/// Where each card is.
+type Places = HashMap<Card, Spot>;
+
+fn put(places: &mut Places, cards: CardSet, spot: Spot) {
+    places.extend(cards.iter().map(|card| (card, spot)));
+}
+
+/// Where the cards of a table are.
+fn places(game: &Candy) -> Places {
+    let mut places = Places::new();
+    for seat in game.seats.iter() {
+        put(&mut places, game.hands[seat], Spot::Hand(seat));
+        put(&mut places, game.stashes[seat], Spot::Stash(seat));
+    }
+    put(&mut places, game.trick.cards(), Spot::Trick);
+    put(&mut places, game.leftover.iter().copied().collect(), Spot::Leftover);
+    put(&mut places, game.beside, Spot::Beside);
+    put(&mut places, game.held, Spot::Held);
+    put(&mut places, game.aside, Spot::Aside);
+    places
+}
+
+/// Moves cards as an event tells, each from where it was.
+fn follow(event: &Event, places: &mut Places, leftover: &mut Vec<Card>, aside: CardSet) {
+    let mut moves = |card: Card, from: &[Spot], to: Spot| {
+        let was = places.insert(card, to).expect("a card of the table");
+        assert!(from.contains(&was), "{card:?} was {was:?}: {event:?}");
+        if was == Spot::Leftover {
+            assert_eq!(leftover.remove(0), card, "{event:?}");
+        }
+        if to == Spot::Leftover {
+            leftover.push(card);
+        }
+    };
+    match *event {
+        Event::Dealt { ref hands, leftover: ref dealt, .. } => {
+            leftover.clone_from(dealt);
+            places.clear();
+            hands.iter().for_each(|(seat, &hand)| put(places, hand, Spot::Hand(seat)));
+            put(places, dealt.iter().copied().collect(), Spot::Leftover);
+            put(places, aside, Spot::Aside);
+        }
+        Event::Played { seat, card, .. } => moves(card, &[Spot::Hand(seat)], Spot::Trick),
+        Event::Moved { card, from, to, .. } => moves(card, &[from], to),
+        Event::TrickTaken { winner, cards, .. } => {
+            let from = [Spot::Trick, Spot::Beside];
+            cards.iter().for_each(|card| moves(card, &from, Spot::Stash(winner)));
+            for spot in places.values_mut() {
+                assert!(!from.contains(spot), "the winner takes all: {event:?}");
+                if *spot == Spot::Held {
+                    *spot = Spot::Beside;
+                }
+            }
+        }
+        _ => {}
+    }
+}
+
+/// Checks that what an effect did is told of that effect, and before that it had its turn; `doing` is
+/// the effect that has not had it yet.
+fn attribute(event: &Event, doing: &mut Option<Card>) {
+    match *event {
+        Event::Moved { by, .. } | Event::TurnedUp { by, .. } | Event::Named { card: by, .. } => {
+            assert_eq!(*doing.get_or_insert(by), by, "{event:?}");
+        }
+        Event::Effect { card, .. } => assert_eq!(doing.take().unwrap_or(card), card, "{event:?}"),
+        _ => assert_eq!(*doing, None, "{event:?}"),
+    }
+}
+
+#[test]
+fn who_moves_cards_as_events_tell_has_each_where_it_is() {
+    for (seats, number) in (2..=5).flat_map(|seats| (0..MATCHES / 4).map(move |n| (seats, n))) {
+        let mut events = Vec::new();
+        let seed = Seed::new([number; 32]);
+        let mut game = Candy::start(&setup(seats), &seed, &mut events);
+        let mut chance = seed.deal(u32::MAX);
+        let (mut followed, mut leftover, mut doing) = (Places::new(), Vec::new(), None);
+        loop {
+            for event in events.drain(..) {
+                follow(&event, &mut followed, &mut leftover, game.decks.aside);
+                attribute(&event, &mut doing);
+            }
+            assert_eq!(followed, places(&game), "{seats} seats, seed {number}");
+            assert_eq!(leftover[..], game.leftover[..], "{seats} seats, seed {number}");
+            if game.outcome().is_some() {
+                break;
+            }
+            let (seat, action) = any_move(&game, &mut chance);
+            game.play(seat, &action, &mut events).expect("a legal action");
         }
     }
 }

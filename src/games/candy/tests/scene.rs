@@ -125,8 +125,13 @@ impl Scene {
         let (who, what) = step.trim().split_once(' ').expect("who and what");
         let who = seat(who.parse().expect("a seat"));
         let mut events = Vec::new();
-        let result = self.game.play(who, &action(what), &mut events);
+        let action = action(what);
+        let repeated = self.repeated(who, action);
+        let result = self.game.play(who, &action, &mut events);
         assert_eq!(result.err().map(|refusal| refusal.rule), refused, "{line}");
+        if refused.is_none() && repeated.is_some() {
+            assert_eq!(events.first(), repeated.as_ref(), "{line}");
+        }
         if let Some(told_to_be) = told_to_be {
             let told: Vec<_> = events.iter().filter_map(told).chain(self.asks()).collect();
             assert_eq!(told.join("; "), told_to_be, "{line}");
@@ -136,6 +141,21 @@ impl Scene {
         }
         for viewer in self.game.seats.iter().map(Viewer::Seat).chain([Viewer::Spectator]) {
             self.game.view(viewer);
+        }
+    }
+
+    /// The event that only repeats the action, where there is one: it comes first.
+    fn repeated(&self, seat: Seat, action: Action) -> Option<Event> {
+        match action {
+            Action::Keep(flavor) => Some(Event::FlavorKept { seat, flavor }),
+            Action::Play(card) => {
+                Some(Event::Played { seat, card, side: self.game.trick.next_side() })
+            }
+            Action::Resolve(card) => Some(Event::Picked { card }),
+            Action::Name(suit) => {
+                self.game.asked.map(|question| Event::Named { card: question.card, suit })
+            }
+            _ => None,
         }
     }
 

@@ -1,9 +1,9 @@
 //! Following suit, winning, leading, and effects that meet.
 
-use crate::games::candy::Action;
 use crate::games::candy::effects::{Effect, Timing};
 use crate::games::candy::printed::PRINTED;
 use crate::games::candy::tests::scene::{Scene, card, seat};
+use crate::games::candy::{Action, Event};
 use crate::rules::{Game as _, NoEvents};
 
 #[test]
@@ -238,6 +238,29 @@ fn a_card_that_came_back_through_the_leftovers_works_anew() {
                 -> double-dip works; 1 takes [chocolate-coin double-dip] twice; 1 leads
         ",
         );
+}
+
+#[test]
+fn an_effect_is_told_of_who_played_its_card_was_asked_for_it_or_has_it() {
+    let told = |scene: Scene, number, action| {
+        let (mut game, mut events) = (scene.game, Vec::new());
+        game.play(seat(number), &action, &mut events).expect("legal");
+        events.into_iter().find_map(|event| match event {
+            Event::Effect { card, seat, .. } => Some((card.id(), seat.number())),
+            _ => None,
+        })
+    };
+    let scene = Scene::new(&["sweet-tooth", "fruit-chew"]).led_by(1).plays("1 plays fruit-chew");
+    assert_eq!(told(scene, 0, Action::Play(card("sweet-tooth"))), Some(("sweet-tooth", 0)));
+    let scene = Scene::new(&["king-size-bar-alternate", "fruit-chew"]).plays(
+        "
+        0 plays king-size-bar-alternate
+        1 plays fruit-chew
+    ",
+    );
+    assert_eq!(told(scene, 1, Action::Decline), Some(("king-size-bar-alternate", 1)));
+    let scene = Scene::new(&["lollipops", "peanut-chew"]).last_trick().plays("0 plays lollipops");
+    assert_eq!(told(scene, 1, Action::Play(card("peanut-chew"))), Some(("lollipops", 1)));
 }
 
 #[test]

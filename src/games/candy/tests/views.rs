@@ -5,6 +5,7 @@ use crate::games::candy::suit::Suit;
 use crate::games::candy::tests::scene::{Scene, card, cards, seat};
 use crate::games::candy::trick::Side;
 use crate::games::candy::view::Lying;
+use crate::games::candy::{Event, Seen};
 use crate::rules::{Game as _, Viewer};
 
 const OWN: Viewer = Viewer::Seat(match crate::rules::Seat::new(1) {
@@ -32,16 +33,44 @@ fn a_face_down_card_is_known_to_its_player_alone() {
 }
 
 #[test]
+fn what_is_played_face_down_is_told_to_its_player_alone() {
+    let played = |side, viewer| match (Event::Played { seat: seat(1), card: card("banana"), side })
+        .seen_by(viewer)
+    {
+        Seen::Played { seat, card, side } => (seat, card, side),
+        other => panic!("another event: {other:?}"),
+    };
+    for side in [Side::Up, Side::Down, Side::Mute] {
+        assert_eq!(played(side, OWN), (seat(1), Some(card("banana")), side));
+        for viewer in [Viewer::Seat(seat(0)), Viewer::Spectator] {
+            let known = (side == Side::Up).then_some(card("banana"));
+            assert_eq!(played(side, viewer), (seat(1), known, side));
+        }
+    }
+}
+
+#[test]
 fn each_card_that_may_not_be_played_is_listed_with_the_rule_on_its_players_turn() {
-    let scene = Scene::new(&["coconut-bar", "coconut-kiss peanut-chew toothbrush", "fruit-chew"]);
+    let scene = Scene::new(&[
+        "coconut-bar",
+        "coconut-kiss peanut-chew toothbrush leftover-candy",
+        "fruit-chew macaroon",
+    ])
+    .leftover("mint-cookie");
     assert!(scene.game.view(OWN).own.expect("a player").forbidden.is_empty());
     let scene = scene.plays("0 plays coconut-bar");
     let view = scene.game.view(OWN);
     assert_eq!(view.suits, [Suit::Chocolate, Suit::Coconut].into_iter().collect());
     assert_eq!(view.own.expect("a player").forbidden, [(card("peanut-chew"), FOLLOW_SUIT)]);
-    let other = scene.game.view(Viewer::Seat(seat(2))).own.expect("a player");
-    assert!(other.forbidden.is_empty());
+    let forbidden_to_other =
+        |scene: &Scene| scene.game.view(Viewer::Seat(seat(2))).own.expect("a player").forbidden;
+    assert_eq!(forbidden_to_other(&scene), [], "not its turn");
     assert_eq!(scene.game.view(Viewer::Spectator).own, None);
+    let scene =
+        scene.plays("1 plays leftover-candy -> mint-cookie to hand 1; leftover-candy asks 1");
+    assert_eq!(forbidden_to_other(&scene), [], "not its turn while an effect asks");
+    let scene = scene.plays("1 chooses mint-cookie");
+    assert_eq!(forbidden_to_other(&scene), [(card("fruit-chew"), FOLLOW_SUIT)]);
 }
 
 #[test]
@@ -115,7 +144,7 @@ fn cards_beside_the_trick_and_held_over_are_shown() {
 
 #[test]
 fn what_leftover_candy_draws_and_returns_is_known_to_its_player_alone() {
-    use crate::games::candy::{Action, Candy, Seen};
+    use crate::games::candy::{Action, Candy};
     let mut scene =
         Scene::new(&["leftover-candy coconut-bar", "fruit-chew"]).leftover("mint-cookie");
     let mut events = Vec::new();

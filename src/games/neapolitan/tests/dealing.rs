@@ -114,7 +114,7 @@ fn a_deal_shows_each_player_the_own_hand_alone() {
     let game = Neapolitan::start(&setup, &Seed::new([5; 32]), &mut events);
     let hand = |viewer| {
         events.iter().find_map(|event| match event.seen_by(viewer) {
-            Seen::Dealt { hand, .. } => Some(hand),
+            Seen::Dealt { hand, hand_size: 7, .. } => Some(hand),
             _ => None,
         })
     };

@@ -2,7 +2,7 @@
 
 use super::{CHERRY, PLAIN, lay, legal, play, seat, step, table};
 use crate::games::neapolitan::{Action, Declaration, Event, Neapolitan, Options, Phase, Seen};
-use crate::rules::{Game as _, Seat, Viewer};
+use crate::rules::{Game as _, Seat, SeatSet, Viewer};
 
 /// The numbers of the seats that have an answer to give.
 fn to_act(game: &Neapolitan) -> Vec<u8> {
@@ -68,7 +68,7 @@ fn an_answer_shows_only_as_given_until_the_last_one_reveals_all() {
 
 #[test]
 fn only_seats_with_a_declaration_left_are_asked() {
-    use Declaration::{Awaited, NotAsked};
+    use Declaration::{Awaited, Declined, NotAsked};
     let mut game = table(CHERRY, "VCS", "000111", &["V1", "V2", "V3"]);
     play(
         &mut game,
@@ -85,6 +85,12 @@ fn only_seats_with_a_declaration_left_are_asked() {
     assert_eq!(to_act(&game), [1, 2], "whoever declared has none left, successful or not");
     assert_eq!(declarations(&game, Viewer::Spectator), [NotAsked, Awaited, Awaited]);
     step(&mut game, "0 declares: not_to_act");
+    assert_eq!(game.view(Viewer::Seat(seat(0))).own.expect("a player").declares, None);
+
+    let events = play(&mut game, "1 declines\n2 declines");
+    let declined = [seat(1), seat(2)].into_iter().collect();
+    assert_eq!(events.last(), Some(&Event::Revealed { declared: SeatSet::EMPTY, declined }));
+    assert_eq!(declarations(&game, Viewer::Spectator), [NotAsked, Declined, Declined]);
 }
 
 #[test]
@@ -130,4 +136,5 @@ fn with_more_scoops_each_seat_may_declare_twice_but_once_a_round() {
     play(&mut game, &format!("{round} => 2 CSV"));
     assert_eq!(to_act(&game), [1, 2]);
     assert_eq!(game.cherries.as_slice(), [0, 2, 2]);
+    assert_eq!(game.scores[seat(0)], -2, "there is no lowest score");
 }

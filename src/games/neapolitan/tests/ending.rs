@@ -40,6 +40,25 @@ fn without_a_seat_on_the_last_space_another_round_is_played() {
 }
 
 #[test]
+fn the_last_space_is_as_many_points_away_as_there_are_players() {
+    for players in 3..=5_u8 {
+        for (points, expected) in [(players - 1, "goes on"), (players, "only_contender")] {
+            let hands: Vec<_> = (1..=players).map(|number| format!("V{number}")).collect();
+            let hands: Vec<_> = hands.iter().map(String::as_str).collect();
+            let last = (players - 1).to_string();
+            let mut game = table(PLAIN, "VCS", &last.repeat(6), &hands);
+            // No trick brings two points.
+            game.scores[seat(0)] = i8::try_from(points - 2).expect("few points");
+            for (number, card) in (0..).zip(&hands).take(hands.len() - 1) {
+                step(&mut game, &format!("{number} plays {card}"));
+            }
+            step(&mut game, &format!("{last} plays V{players} => {last} CSV"));
+            assert_eq!(outcome(&game).1, expected, "{points} points, {players} players");
+        }
+    }
+}
+
+#[test]
 fn a_tie_is_broken_by_the_flavors_from_the_strongest_to_the_weakest() {
     // After the last trick the stack is CSV.
     for (first, second, winners, reason) in [
@@ -62,14 +81,22 @@ fn a_tie_is_broken_by_the_flavors_from_the_strongest_to_the_weakest() {
 
 #[test]
 fn those_behind_in_a_stronger_flavor_are_out_of_the_tie() {
-    let mut game = table(PLAIN, "VCS", "001123", &["V1", "V2", "V3", "V4"]);
-    game.scores = BySeat::from_vec(vec![3, 3, 3, 0]).expect("four seats");
-    game.won[seat(2)] = game.won[seat(1)];
-    game.piles[seat(0)] = cards("C1 C2 S1");
-    game.piles[seat(1)] = cards("C3 C4 S2 S3");
-    game.piles[seat(2)] = cards("C5 S4 S5 S6");
-    play(&mut game, "0 plays V1\n1 plays V2\n2 plays V3\n3 plays V4 => 3 CSV");
-    assert_eq!(outcome(&game), (vec![1], "second_flavor"));
+    // Seats 0 to 2 reach the end, and seat 2 is behind in Chocolate.
+    for (piles, winners, reason) in [
+        (["C1 C2 S1", "C3 C4 S2 S3", "C5 S4 S5 S6"], &[1][..], "second_flavor"),
+        (["C1 C2 S1", "C3 C4 S2 S3", "C5 S4 S5 V5"], &[1], "second_flavor"),
+        (["C1 C2 S1 V5", "C3 C4 S2", "C5 S4 V6"], &[0], "weakest_flavor"),
+        (["C1 C2 S1", "C3 C4 S2", "C5 S4"], &[0, 1], "shared"),
+    ] {
+        let mut game = table(PLAIN, "VCS", "001123", &["V1", "V2", "V3", "V4"]);
+        game.scores = BySeat::from_vec(vec![3, 3, 3, 0]).expect("four seats");
+        game.won[seat(2)] = game.won[seat(1)];
+        game.piles = BySeat::from_fn(game.seats, |seat| {
+            cards(piles.get(seat.index()).copied().unwrap_or_default())
+        });
+        play(&mut game, "0 plays V1\n1 plays V2\n2 plays V3\n3 plays V4 => 3 CSV");
+        assert_eq!(outcome(&game), (winners.to_vec(), reason), "{piles:?}");
+    }
 }
 
 #[test]
@@ -124,15 +151,18 @@ fn at_the_limit(mut game: Neapolitan) -> Neapolitan {
 
 #[test]
 fn the_last_action_of_the_limit_ends_the_match_in_the_middle_of_a_trick() {
-    let mut game = at_the_limit(last_trick(PLAIN, [2, 2, 0]));
+    let mut game = at_the_limit(last_trick(PLAIN, [2, -1, 0]));
     play(&mut game, "1 plays V2: not_to_act");
     assert_eq!(outcome(&game), (vec![], "goes on"), "a refusal does not count");
     let events = step(&mut game, "0 plays V1");
     assert_eq!(outcome(&game), (vec![], "action_limit"));
-    assert_eq!(game.outcome().expect("over").scores.as_slice(), [2, 2, 0], "the scores stand");
+    assert_eq!(game.outcome().expect("over").scores.as_slice(), [2, -1, 0], "the scores stand");
     assert!(matches!(events[..], [Event::Played(_), Event::Ended { .. }]));
     assert!(game.to_act().is_empty());
     assert_eq!(step(&mut game, "1 plays V2: not_to_act"), []);
+    let mut other = game.clone();
+    other.hands[seat(1)] = cards("S7");
+    assert_eq!(game.view(Viewer::Spectator), other.view(Viewer::Spectator), "hands stay hidden");
 }
 
 #[test]

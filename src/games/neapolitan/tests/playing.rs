@@ -1,7 +1,7 @@
 //! Following, winning tricks, and the flavor stack.
 
 use super::{PLAIN, SCREAM, cards, play, playable, seat, step, table};
-use crate::games::neapolitan::{Phase, TRICKS};
+use crate::games::neapolitan::{Event, Phase, TRICKS};
 use crate::rules::{Game as _, Viewer};
 
 #[test]
@@ -60,7 +60,7 @@ fn the_flavor_that_won_goes_to_the_bottom_and_the_others_keep_their_order() {
 
 #[test]
 fn a_hand_with_the_lead_flavor_plays_it_or_a_pass() {
-    let mut game = table(PLAIN, "VCS", "", &["V4 C1", "V6 V7 C2 S3 P P", "C5 S6"]);
+    let mut game = table(PLAIN, "VCS", "", &["V4 C1", "V6 V7 C2 S3 P P", "C5 S6 P"]);
     step(&mut game, "0 plays V4");
     assert_eq!(playable(&game, 1), "V6 V7 P", "equal cards are listed once");
     play(
@@ -72,8 +72,16 @@ fn a_hand_with_the_lead_flavor_plays_it_or_a_pass() {
         1 plays P
     ",
     );
-    assert_eq!(playable(&game, 2), "C5 S6", "a hand without it plays what it likes");
+    assert_eq!(playable(&game, 2), "C5 S6 P", "a hand without it plays what it likes");
     step(&mut game, "2 plays S6 => 0 CSV");
+}
+
+#[test]
+fn the_flavor_to_follow_stays_whatever_is_played_after_it() {
+    let mut game = table(PLAIN, "VCS", "", &["C4", "V6", "C5 V1 S1", "S2"]);
+    step(&mut game, "0 plays C4");
+    step(&mut game, "1 plays V6");
+    assert_eq!(playable(&game, 2), "C5");
 }
 
 #[test]
@@ -165,7 +173,7 @@ fn a_variant_pass_that_does_not_match_is_a_pass_like_any_other() {
 #[test]
 fn the_winner_of_a_trick_leads_the_next_one_also_into_the_next_round() {
     let mut game = table(PLAIN, "VCS", "01201", &["V1 C1", "V2 C2", "V3 C3"]);
-    play(
+    let events = play(
         &mut game,
         "
         1 plays V2: not_to_act
@@ -178,6 +186,11 @@ fn the_winner_of_a_trick_leads_the_next_one_also_into_the_next_round() {
         1 plays C2 => 2 SVC
     ",
     );
+    let tricks = events.iter().filter_map(|event| match event {
+        Event::TrickWon { trick, .. } => Some(*trick),
+        _ => None,
+    });
+    assert_eq!(tricks.collect::<Vec<_>>(), [6, 7], "the last two of the round");
     assert_eq!((game.round, game.tricks), (2, 0));
     assert!(game.hands.values().all(|hand| hand.len() == TRICKS));
     assert_eq!(game.to_act().iter().collect::<Vec<_>>(), [seat(2)]);
