@@ -113,7 +113,7 @@ fn what_is_wrong_with_long_lists_is_told_in_a_few_words() {
     let known: Vec<&str> = Decks::of(&Options::default()).treats.iter().map(Card::id).collect();
     let longest = "\u{10ffff}".repeat(4000);
     let longest = longest.as_str();
-    for list in [&["x"; 5000][..], &["banana"; 2000], &known, &[longest; 40]] {
+    for list in [&vec!["x"; 5000][..], &vec!["banana"; 2000], &known, &[longest; 40]] {
         let options = with(|o| (o.add_cards, o.remove_cards) = (ids(list), ids(list)));
         let wrong = wrong(&options, 5);
         let told = wrong.iter().map(String::len).sum::<usize>();

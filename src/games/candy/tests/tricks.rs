@@ -259,8 +259,13 @@ fn an_effect_is_told_of_who_played_its_card_was_asked_for_it_or_has_it() {
     ",
     );
     assert_eq!(told(scene, 1, Action::Decline), Some(("king-size-bar-alternate", 1)));
-    let scene = Scene::new(&["lollipops", "peanut-chew"]).last_trick().plays("0 plays lollipops");
-    assert_eq!(told(scene, 1, Action::Play(card("peanut-chew"))), Some(("lollipops", 1)));
+    let scene = Scene::new(&["lollipops", "peanut-chew", "toothbrush"]).last_trick().plays(
+        "
+        0 plays lollipops
+        1 plays peanut-chew
+    ",
+    );
+    assert_eq!(told(scene, 2, Action::Play(card("toothbrush"))), Some(("lollipops", 1)));
 }
 
 #[test]

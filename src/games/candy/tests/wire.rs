@@ -50,6 +50,7 @@ fn an_action_that_names_what_there_is_not_tells_the_field() {
 fn options_that_are_left_out_have_their_defaults() {
     let read = Candy::read_options(&proto::CandyOptions::default());
     assert_eq!(read.expect("good options"), Options::default());
+    assert_eq!(Options::default().target_score, 31, "the standard game");
 }
 
 #[test]
@@ -79,6 +80,7 @@ fn numbers<E: Into<i32> + Copy>(values: &[E]) -> Vec<i32> {
 
 #[test]
 fn a_view_is_written_field_by_field() {
+    use proto::{CandyLying as Lying, CandySide as Side};
     let mut game = Scene::new(&[
         "grab-bags coconut-bar",
         "candy-lockjaw",
@@ -109,10 +111,12 @@ fn a_view_is_written_field_by_field() {
     game.kept[seat(4)] = Some(flavor("flavor-sour"));
     let written = Candy::write_view(&game.view(Viewer::Seat(seat(4))));
 
-    let play = |seat, side: proto::CandySide, lying: proto::CandyLying, id: &str| {
-        proto::CandyPlay { seat, side: side.into(), lying: lying.into(), card_id: id.to_owned() }
+    let play = |seat, side: Side, lying: Lying, id: &str| proto::CandyPlay {
+        seat,
+        side: side.into(),
+        lying: lying.into(),
+        card_id: id.to_owned(),
     };
-    use proto::{CandyLying as Lying, CandySide as Side};
     let hidden = |hand_size| proto::CandySeatView { hand_size, ..Default::default() };
     assert_eq!(
         written,
@@ -303,11 +307,9 @@ fn enums_are_written_by_their_names() {
 }
 
 #[test]
-fn events_are_written_field_by_field() {
+fn events_of_a_hand_are_written_field_by_field() {
     let id = |id: &str| id.to_owned();
-    let (banana, sour) = (card("banana"), flavor("flavor-sour"));
-    let spot =
-        |kind: proto::CandySpotKind, seat| Some(proto::CandySpot { kind: kind.into(), seat });
+    let sour = flavor("flavor-sour");
     let seats = SeatCount::new(2).expect("a table");
     let result = HandResult {
         tricks: 7,
@@ -345,6 +347,42 @@ fn events_are_written_field_by_field() {
             Seen::FlavorKept { seat: seat(1), flavor: None },
             EventArm::FlavorKept(proto::CandyFlavorKept { seat: 1, flavor_id: id("") }),
         ),
+        (
+            Seen::HandScored {
+                results: BySeat::from_fn(seats, |_| result),
+                totals: BySeat::from_fn(seats, |seat| 20 + u16::from(seat.number())),
+            },
+            EventArm::HandScored(proto::CandyHandScored {
+                results: [20, 21]
+                    .map(|total| proto::CandyHandResult {
+                        tricks: 7,
+                        tummy_ache: true,
+                        flavor_id: id("flavor-sour"),
+                        flavor_points: 5,
+                        effect_points: 2,
+                        pranks: 1,
+                        points: 6,
+                        total,
+                    })
+                    .to_vec(),
+            }),
+        ),
+        (
+            Seen::Ended { ending: Ending::Shared },
+            EventArm::Ended(proto::CandyEnded { ending: id("shared") }),
+        ),
+    ] {
+        assert_eq!(Candy::write_event(&seen).event, Some(arm));
+    }
+}
+
+#[test]
+fn events_of_a_trick_are_written_field_by_field() {
+    let id = |id: &str| id.to_owned();
+    let banana = card("banana");
+    let spot =
+        |kind: proto::CandySpotKind, seat| Some(proto::CandySpot { kind: kind.into(), seat });
+    for (seen, arm) in [
         (
             Seen::Played { seat: seat(1), card: None, side: Side::Down },
             EventArm::Played(proto::CandyPlayed {
@@ -414,30 +452,6 @@ fn events_are_written_field_by_field() {
                 card_ids: ids(&["fruit-chew", "banana"]),
                 next_leader: Some(0),
             }),
-        ),
-        (
-            Seen::HandScored {
-                results: BySeat::from_fn(seats, |_| result),
-                totals: BySeat::from_fn(seats, |seat| 20 + u16::from(seat.number())),
-            },
-            EventArm::HandScored(proto::CandyHandScored {
-                results: [20, 21]
-                    .map(|total| proto::CandyHandResult {
-                        tricks: 7,
-                        tummy_ache: true,
-                        flavor_id: id("flavor-sour"),
-                        flavor_points: 5,
-                        effect_points: 2,
-                        pranks: 1,
-                        points: 6,
-                        total,
-                    })
-                    .to_vec(),
-            }),
-        ),
-        (
-            Seen::Ended { ending: Ending::Shared },
-            EventArm::Ended(proto::CandyEnded { ending: id("shared") }),
         ),
     ] {
         assert_eq!(Candy::write_event(&seen).event, Some(arm));
