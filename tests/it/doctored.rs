@@ -2,8 +2,10 @@
 //! in a state on which its rules fail, as where they have a mistake.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
+use parlor::client::{Client, Patience};
 use parlor::games::AnyGame;
 use parlor::matches::{Record, SCHEMA};
 use parlor::proto::game_options::Game;
@@ -123,6 +125,22 @@ async fn a_match_by_rules_that_are_not_here_is_refused_and_not_written() {
     is_told(raw.stream_view(bearer(&stream, token)).await, retired);
     is_told(raw.create_match(doctored.request.clone()).await, retired);
     assert_eq!(stored().await, before, "nothing is written");
+}
+
+#[tokio::test]
+async fn a_client_finds_the_instance_that_has_the_rules_of_a_match() {
+    let doctored = Doctored::new().await;
+    let (_, knows) = doctored.instance().await;
+    let mut other = doctored;
+    Arc::make_mut(&mut other.record.creation).rules_version += 1;
+    let (_, refuses) = other.instance().await;
+    let (first_pause, longest_pause) = (Duration::from_millis(1), Duration::from_millis(5));
+    let patience = Patience { first_pause, longest_pause, ..Patience::default() };
+    let both = Client::new(&[&knows.url, &refuses.url]).unwrap().with_patience(patience);
+    let at = both.at(&other.action.0.match_id, None).unwrap();
+    for _ in 0..20 {
+        assert_eq!(at.view().await.expect("a view").version, 1);
+    }
 }
 
 #[tokio::test]
