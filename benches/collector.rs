@@ -1,25 +1,31 @@
-//! A collector that takes traces and metrics as a real one does, and only counts the spans.
+//! A collector that takes traces and metrics as a real one does, and only counts the spans: it does
+//! not read them, because what a collector costs is not the service's affair.
 
+use std::convert::Infallible;
+use std::future::{Ready, ready};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::task::{Context, Poll};
 
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
 use opentelemetry_proto::tonic::collector::metrics::v1::metrics_service_server::{
     MetricsService, MetricsServiceServer,
 };
 use opentelemetry_proto::tonic::collector::metrics::v1::{
     ExportMetricsServiceRequest, ExportMetricsServiceResponse,
 };
-use opentelemetry_proto::tonic::collector::trace::v1::trace_service_server::{
-    TraceService, TraceServiceServer,
-};
-use opentelemetry_proto::tonic::collector::trace::v1::{
-    ExportTraceServiceRequest, ExportTraceServiceResponse,
-};
+use opentelemetry_proto::tonic::collector::trace::v1::ExportTraceServiceResponse;
+use prost::Message;
 use tokio::net::TcpListener;
 use tokio::runtime::Builder;
+use tonic::body::Body;
+use tonic::server::{Grpc, NamedService, UnaryService};
 use tonic::transport::Server;
 use tonic::transport::server::TcpIncoming;
 use tonic::{Request, Response, Status};
+use tonic_prost::ProstCodec;
+use tower::Service;
 
 use crate::load::Failure;
 
@@ -44,7 +50,7 @@ impl Collector {
             runtime.block_on(async {
                 let listener = TcpListener::from_std(listener)?;
                 let server = Server::builder()
-                    .add_service(TraceServiceServer::new(serving.clone()))
+                    .add_service(serving.clone())
                     .add_service(MetricsServiceServer::new(serving));
                 server.serve_with_incoming(TcpIncoming::from(listener)).await?;
                 Ok::<_, Failure>(())
@@ -59,17 +65,54 @@ impl Collector {
     }
 }
 
-#[tonic::async_trait]
-impl TraceService for Spans {
-    async fn export(
-        &self,
-        request: Request<ExportTraceServiceRequest>,
-    ) -> Result<Response<ExportTraceServiceResponse>, Status> {
-        let resources = request.into_inner().resource_spans.into_iter();
-        let scopes = resources.flat_map(|resource| resource.scope_spans);
+/// Of an `ExportTraceServiceRequest`, as much as tells how many spans it has.
+#[derive(Message)]
+struct Exported {
+    #[prost(message, repeated, tag = "1")]
+    resources: Vec<Resource>,
+}
+
+#[derive(Message)]
+struct Resource {
+    #[prost(message, repeated, tag = "2")]
+    scopes: Vec<Scope>,
+}
+
+#[derive(Message)]
+struct Scope {
+    #[prost(bytes = "bytes", repeated, tag = "2")]
+    spans: Vec<Bytes>,
+}
+
+impl NamedService for Spans {
+    const NAME: &str = "opentelemetry.proto.collector.trace.v1.TraceService";
+}
+
+impl Service<http::Request<Body>> for Spans {
+    type Response = http::Response<Body>;
+    type Error = Infallible;
+    type Future = BoxFuture<'static, Result<Self::Response, Infallible>>;
+
+    fn poll_ready(&mut self, _: &mut Context<'_>) -> Poll<Result<(), Infallible>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn call(&mut self, request: http::Request<Body>) -> Self::Future {
+        let spans = self.clone();
+        Box::pin(async { Ok(Grpc::new(ProstCodec::default()).unary(spans, request).await) })
+    }
+}
+
+impl UnaryService<Exported> for Spans {
+    type Response = ExportTraceServiceResponse;
+    type Future = Ready<Result<Response<ExportTraceServiceResponse>, Status>>;
+
+    fn call(&mut self, request: Request<Exported>) -> Self::Future {
+        let resources = &request.get_ref().resources;
+        let scopes = resources.iter().flat_map(|resource| &resource.scopes);
         let spans: usize = scopes.map(|scope| scope.spans.len()).sum();
         self.0.fetch_add(spans as u64, Ordering::Relaxed);
-        Ok(Response::new(ExportTraceServiceResponse::default()))
+        ready(Ok(Response::new(ExportTraceServiceResponse::default())))
     }
 }
 

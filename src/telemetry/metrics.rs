@@ -246,33 +246,33 @@ const METRICS: &[Metric] = &[
 #[derive(Clone, Debug)]
 pub(super) struct Metrics {
     provider: SdkMeterProvider,
-    registry: Registry,
+    /// Where they are read, if they are.
+    registry: Option<Registry>,
 }
 
 impl Metrics {
-    /// Collects metrics, to be read, and to be sent to the collector if there is one.
+    /// Collects metrics, to be read if they are, and to be sent to the collector if there is one. Each
+    /// measurement is kept apart for both.
     pub(super) fn collect(
+        are_read: bool,
         collector: Option<&Collector>,
         resource: Resource,
     ) -> Result<Self, BadExport> {
         let bad = |error: &dyn std::error::Error| BadExport(error.to_string());
-        let registry = Registry::new();
-        let reader = opentelemetry_prometheus::exporter()
-            .with_registry(registry.clone())
-            .scope_info_enabled(false)
-            .build();
-        let builder = SdkMeterProvider::builder()
-            .with_resource(resource)
-            .with_reader(reader.map_err(|error| bad(&error))?);
-        let builder = match collector {
-            None => builder,
-            Some(collector) => {
-                let exporter = collector.reached_by(MetricExporter::builder().with_tonic()).build();
-                let exporter = exporter.map_err(|error| bad(&error))?;
-                builder.with_reader(PeriodicReader::builder(exporter).build())
-            }
-        };
-        registry.register(Box::new(ProcessCollector::for_self())).map_err(|error| bad(&error))?;
+        let mut builder = SdkMeterProvider::builder().with_resource(resource);
+        let registry = are_read.then(Registry::new);
+        if let Some(registry) = &registry {
+            let process = Box::new(ProcessCollector::for_self());
+            registry.register(process).map_err(|error| bad(&error))?;
+            let reader = opentelemetry_prometheus::exporter().with_registry(registry.clone());
+            let reader = reader.scope_info_enabled(false).build();
+            builder = builder.with_reader(reader.map_err(|error| bad(&error))?);
+        }
+        if let Some(collector) = collector {
+            let exporter = collector.reached_by(MetricExporter::builder().with_tonic()).build();
+            let exporter = exporter.map_err(|error| bad(&error))?;
+            builder = builder.with_reader(PeriodicReader::builder(exporter).build());
+        }
         Ok(Self { provider: builder.build(), registry })
     }
 
@@ -291,7 +291,8 @@ impl Metrics {
 
     /// All metrics in the text format of Prometheus.
     pub(super) fn text(&self) -> String {
-        TextEncoder::new().encode_to_string(&self.registry.gather()).unwrap_or_default()
+        let Some(registry) = &self.registry else { return String::new() };
+        TextEncoder::new().encode_to_string(&registry.gather()).unwrap_or_default()
     }
 
     /// Sends the collector, if there is one, what was measured last.

@@ -54,9 +54,9 @@ impl Telemetry {
         let recorded = || spans::recorded(settings.trace_sampling, &settings.trace_decision);
         let traces = collector.map(|collector| spans::exporter(collector, resource(), recorded()));
         let traces = traces.transpose()?;
-        let wanted = settings.collector.is_some() || settings.admin_listen.is_some();
-        let collect = || Metrics::collect(collector, resource());
-        let metrics = wanted.then(collect).transpose()?;
+        let are_read = settings.admin_listen.is_some();
+        let collect = || Metrics::collect(are_read, collector, resource());
+        let metrics = (are_read || collector.is_some()).then(collect).transpose()?;
         let (written, lines) = lines::layer(settings);
         let layers = layers(written.boxed(), metrics.as_ref());
         let _ = tracing_subscriber::registry().with(layers).try_init();
@@ -94,7 +94,7 @@ impl Telemetry {
 /// # Errors
 /// [`BadExport`].
 pub fn only_metrics() -> Result<Scraper, BadExport> {
-    let metrics = Metrics::collect(None, resource())?;
+    let metrics = Metrics::collect(true, None, resource())?;
     let _ = tracing_subscriber::registry().with(metrics.layer()).try_init();
     Ok(Scraper(Some((metrics, None))))
 }
@@ -164,7 +164,7 @@ mod tests {
 
     #[test]
     fn nothing_is_made_for_nobody() {
-        let metrics = Metrics::collect(None, resource()).expect("nothing to be reached");
+        let metrics = Metrics::collect(true, None, resource()).expect("nothing to be reached");
         for metrics in [None, Some(&metrics)] {
             let written = tracing_subscriber::fmt::layer().with_filter(LevelFilter::ERROR).boxed();
             let subscriber = tracing_subscriber::registry().with(layers(written, metrics));

@@ -129,6 +129,7 @@ async fn who_comes_new_is_turned_away_and_who_plays_goes_on_until_there_is_memor
     })
     .await;
     let log = server.stop().await;
+    assert!(!log.contains("OVERLOADED"), "who is turned away has no line: {log}");
     let count = |words: &str| log.matches(words).count();
     let full = count("memory is full");
     assert!((1..5).contains(&full) && count("there is memory again") == full, "{log}");

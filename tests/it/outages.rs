@@ -23,8 +23,11 @@ use crate::redis_server::RedisServer;
 use crate::store_down::{bearer, next_action};
 use crate::within;
 
-/// Long enough that those who try to connect again do so as seldom as they ever do.
-const OUTAGE: Duration = Duration::from_secs(4);
+/// How long the store is away: unless `PARLOR_TEST_OUTAGE_SECS` says otherwise, long enough that those
+/// who try to connect again do so as seldom as they ever do.
+fn outage() -> Duration {
+    Duration::from_secs(crate::number("PARLOR_TEST_OUTAGE_SECS").unwrap_or(4))
+}
 
 /// What a call takes at most that names no deadline.
 const DEADLINE: Duration = Duration::from_secs(2);
@@ -56,7 +59,7 @@ impl Scene {
         let mut health = HealthClient::new(channel.connect().await.expect("it listens"));
         let admin = self.process.admin().expect("it has a port for operators");
         let began = Instant::now();
-        while began.elapsed() < OUTAGE {
+        while began.elapsed() < outage() {
             let asked = Instant::now();
             let status = raw.submit_action(bearer(action, token)).await.expect_err("it is away");
             assert!(asked.elapsed() < DEADLINE, "{:?}", asked.elapsed());
@@ -122,14 +125,14 @@ async fn a_store_that_is_no_primary_for_a_while() {
 
 #[tokio::test]
 async fn a_store_that_loads_its_data() {
-    // It takes its time over every key.
+    // It takes its time over every key: half a second.
     let slow = ["--key-load-delay", "500000", "--loading-process-events-interval-bytes", "1024"];
     let long = ["--rdbcompression", "no"];
     let words = |_: &_, _| slow.iter().chain(&long).copied().map(str::to_owned).collect();
     let mut redis = RedisServer::start_with(&words).await;
     let scene = Scene::set(&redis.url()).await;
     let mut admin = redis.admin().await;
-    for number in 0..10 {
+    for number in 0..2 * (outage().as_secs() + 1) {
         let key = format!("key:{number}");
         redis::cmd("SET").arg(key).arg("x".repeat(2_048)).exec_async(&mut admin).await.unwrap();
     }

@@ -3,6 +3,7 @@
 //!
 //! What the suites need to know of a game, its [`Trial`] tells.
 
+mod catalogs;
 mod play;
 mod records;
 mod secrecy;

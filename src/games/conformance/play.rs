@@ -52,7 +52,7 @@ fn exactly_the_listed_actions_are_accepted_and_a_refusal_changes_nothing() {
                 let catalog = G::catalog(setup.options());
                 let mut game = G::start(&setup, &seed(7), &mut NoEvents);
                 let mut chance = seed(7).deal(u32::MAX);
-                while game.outcome().is_none() {
+                loop {
                     for seat in setup.seats().iter() {
                         let listed = legal(&game, seat);
                         let to_act = game.to_act().contains(seat);
@@ -83,6 +83,9 @@ fn exactly_the_listed_actions_are_accepted_and_a_refusal_changes_nothing() {
                                 }
                             }
                         }
+                    }
+                    if game.outcome().is_some() {
+                        break;
                     }
                     let (seat, action) = any_move(&game, &mut chance);
                     game.play(seat, &action, &mut NoEvents).expect("a legal action");

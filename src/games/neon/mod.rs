@@ -14,6 +14,7 @@
 //!   players it is each play, and not each player, that chooses once.
 //! - Choosing is a duty as long as a card lies on the table: one card, from round 2 on one card or
 //!   two of equal value. With none left, the remaining choosers are passed over without being asked.
+//!   Every play and every choice is asked for, also the only legal one.
 //! - A round ends in this order: the unchosen cards leave the game and the plays become victory
 //!   point cards; then the end of the game is checked (three or more players: at least two empty
 //!   hands; two players: one with neither hand nor second hand); then the first chooser leads the

@@ -2,7 +2,7 @@
 
 use super::{CHERRY, MORE, PLAIN, SCREAM, SECRET, card, cards, play, seat, sequence, step, table};
 use crate::games::neapolitan::{
-    Achievement, End, Neapolitan, Options, Play, Reason, SeatScore, Seen,
+    Achievement, Action, Card, End, Neapolitan, Options, Play, Reason, SeatScore, Seen,
 };
 use crate::games::wire::Wire as _;
 use crate::proto;
@@ -24,7 +24,7 @@ fn pass() -> proto::NeapolitanCard {
     proto::NeapolitanCard { card: Some(CardArm::Pass(proto::NeapolitanPass {})) }
 }
 
-fn variant_pass(flavors: [i32; 3]) -> proto::NeapolitanCard {
+fn variant_pass(flavors: &[i32]) -> proto::NeapolitanCard {
     let pass = proto::NeapolitanVariantPass { flavors: flavors.into() };
     proto::NeapolitanCard { card: Some(CardArm::VariantPass(pass)) }
 }
@@ -39,15 +39,15 @@ fn seats(numbers: &[u8]) -> SeatSet {
 
 #[test]
 fn each_option_is_read_from_the_field_of_its_name() {
-    let all = proto::NeapolitanOptions::default();
+    let none = proto::NeapolitanOptions::default();
     for (message, options) in [
-        (all, PLAIN),
-        (proto::NeapolitanOptions { ice_cream_you_scream: true, ..all }, SCREAM),
-        (proto::NeapolitanOptions { cherry_on_top: true, ..all }, CHERRY),
-        (proto::NeapolitanOptions { more_scoops: true, ..all }, MORE),
-        (proto::NeapolitanOptions { secret_ingredients: true, ..all }, SECRET),
+        (none, PLAIN),
+        (proto::NeapolitanOptions { ice_cream_you_scream: true, ..none }, SCREAM),
+        (proto::NeapolitanOptions { cherry_on_top: true, ..none }, CHERRY),
+        (proto::NeapolitanOptions { more_scoops: true, ..none }, MORE),
+        (proto::NeapolitanOptions { secret_ingredients: true, ..none }, SECRET),
         (
-            proto::NeapolitanOptions { first_leader: Some(2), ..all },
+            proto::NeapolitanOptions { first_leader: Some(2), ..none },
             Options { first_leader: Some(seat(2)), ..PLAIN },
         ),
     ] {
@@ -92,13 +92,13 @@ fn a_view_says_of_everything_what_it_is() {
             plays: vec![
                 played(0, monster(VANILLA, 1)),
                 played(1, monster(VANILLA, 2)),
-                played(2, variant_pass([VANILLA, CHOCOLATE, STRAWBERRY])),
+                played(2, variant_pass(&[VANILLA, CHOCOLATE, STRAWBERRY])),
                 played(3, monster(VANILLA, 4)),
             ],
             winner: 2,
             flavor_stack: vec![VANILLA, CHOCOLATE, STRAWBERRY],
         }),
-        leftovers: vec![monster(VANILLA, 9), variant_pass([CHOCOLATE, VANILLA, STRAWBERRY])],
+        leftovers: vec![monster(VANILLA, 9), variant_pass(&[CHOCOLATE, VANILLA, STRAWBERRY])],
         trick_goal: 2,
         points_goal: 4,
         seats: vec![
@@ -242,24 +242,36 @@ fn an_event_says_of_everything_what_it_is() {
 }
 
 #[test]
-fn a_card_that_cannot_be_names_the_field_at_fault() {
-    let monster = |flavor, number| CardArm::Monster(proto::NeapolitanMonster { flavor, number });
-    let variant = |flavors: &[i32]| {
-        CardArm::VariantPass(proto::NeapolitanVariantPass { flavors: flavors.to_vec() })
-    };
-    for (card, field) in [
-        (None, "play.card"),
-        (Some(monster(0, 4)), "play.card.monster.flavor"),
-        (Some(monster(4, 4)), "play.card.monster.flavor"),
-        (Some(monster(1, 0)), "play.card.monster.number"),
-        (Some(monster(1, 12)), "play.card.monster.number"),
-        (Some(monster(1, u32::MAX)), "play.card.monster.number"),
-        (Some(variant(&[1, 2])), "play.card.variant_pass.flavors"),
-        (Some(variant(&[1, 2, 2])), "play.card.variant_pass.flavors"),
-        (Some(variant(&[1, 2, 0])), "play.card.variant_pass.flavors"),
-        (Some(variant(&[1, 2, 3, 1])), "play.card.variant_pass.flavors"),
+fn an_action_is_read_as_what_it_says() {
+    let play = |card| ActionArm::Play(proto::NeapolitanPlay { card: Some(card) });
+    for (arm, action) in [
+        (play(monster(CHOCOLATE, 11)), Action::Play(card("C11"))),
+        (play(monster(STRAWBERRY, 1)), Action::Play(card("S1"))),
+        (play(pass()), Action::Play(Card::PASS)),
+        (play(variant_pass(&[STRAWBERRY, VANILLA, CHOCOLATE])), Action::Play(card("P:SVC"))),
+        (ActionArm::Declare(proto::NeapolitanDeclare {}), Action::Declare),
+        (ActionArm::Decline(proto::NeapolitanDecline {}), Action::Decline),
     ] {
-        let play = proto::NeapolitanPlay { card: Some(proto::NeapolitanCard { card }) };
+        let message = proto::NeapolitanAction { action: Some(arm) };
+        assert_eq!(Neapolitan::read_action(&message), Ok(action));
+    }
+}
+
+#[test]
+fn a_card_that_cannot_be_names_the_field_at_fault() {
+    for (card, field) in [
+        (proto::NeapolitanCard::default(), "play.card"),
+        (monster(0, 4), "play.card.monster.flavor"),
+        (monster(4, 4), "play.card.monster.flavor"),
+        (monster(1, 0), "play.card.monster.number"),
+        (monster(1, 12), "play.card.monster.number"),
+        (monster(1, u32::MAX), "play.card.monster.number"),
+        (variant_pass(&[1, 2]), "play.card.variant_pass.flavors"),
+        (variant_pass(&[1, 2, 2]), "play.card.variant_pass.flavors"),
+        (variant_pass(&[1, 2, 0]), "play.card.variant_pass.flavors"),
+        (variant_pass(&[1, 2, 3, 1]), "play.card.variant_pass.flavors"),
+    ] {
+        let play = proto::NeapolitanPlay { card: Some(card) };
         let action = proto::NeapolitanAction { action: Some(ActionArm::Play(play)) };
         assert_eq!(Neapolitan::read_action(&action).expect_err(field).field, field);
     }

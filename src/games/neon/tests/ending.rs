@@ -150,5 +150,6 @@ fn piles_and_scores_come_to_light_at_the_end_and_cards_left_over_do_not() {
         assert_eq!(game.view(viewer), other.view(viewer), "seat 2 keeps its cards to itself");
     }
     assert_eq!(game.view(Viewer::Seat(seat(2))).own.expect("a player").hand, cards("321"));
+    assert!(game.to_act().is_empty());
     assert_eq!(step(&mut game, "2 plays 3: not_to_act"), []);
 }

@@ -26,8 +26,10 @@ class Server:
         clean = {name: value for name, value in os.environ.items() if "PARLOR" not in name}
         # Tests act faster than people, but for those that are about that.
         clean["PARLOR_RATE_LIMITS"] = "off"
+        # Flags go before these.
+        clean |= {"PARLOR_LOG": "warn", "PARLOR_DRAIN": "5s"}
         self._process = subprocess.Popen(
-            [BINARY, "--listen", listen, "--log", "warn", "--drain", "5s", *flags],
+            [BINARY, "--listen", listen, *flags],
             stdout=subprocess.PIPE,
             stderr=log,
             text=True,
@@ -48,6 +50,11 @@ class Server:
         finally:
             give_up.cancel()
         raise RuntimeError(f"the server did not start: exit code {self._process.wait()}")
+
+    @property
+    def pid(self) -> int:
+        """The id of its process."""
+        return self._process.pid
 
     def terminate(self) -> None:
         """Tells it to stop, as an operator would."""
