@@ -29,6 +29,15 @@ mod tests {
                    2 takes [coconut-bar chocolate-coin toothbrush bobbing-for-apples]; 2 leads
         ",
         );
+        Scene::new(&["bobbing-for-apples", "fruit-chew", "toothbrush"]).plays(
+            "
+            0 plays bobbing-for-apples
+            1 plays fruit-chew
+            2 plays toothbrush
+                -> bobbing-for-apples works;
+                   1 takes [fruit-chew toothbrush bobbing-for-apples]; 1 leads
+        ",
+        );
     }
 
     #[test]

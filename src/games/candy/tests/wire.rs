@@ -1,10 +1,12 @@
 //! Messages: what cannot be read, what is written, and the catalog.
 
+use crate::games::candy::playing::FOLLOW_SUIT;
 use crate::games::candy::question::{Choice, Question};
 use crate::games::candy::spots::Spot;
 use crate::games::candy::suit::Suit;
 use crate::games::candy::tests::scene::{Scene, card, cards, flavor, seat};
 use crate::games::candy::trick::Side;
+use crate::games::candy::view::Own;
 use crate::games::candy::{
     Action, Candy, EffectResult, Ending, HandResult, Options, Seen, Stage, View,
 };
@@ -60,6 +62,7 @@ fn the_catalog_has_every_card_and_says_where_it_comes_from() {
     let card = |id: &str| catalog.cards.iter().find(|card| card.id == id).expect("a card");
     let punch = card("weird-tasting-punch");
     assert_eq!((punch.kind.as_str(), punch.rank), ("non_candy", Some(0)));
+    assert_eq!((punch.color.as_str(), punch.set.as_str()), ("gold", "king_sized"));
     assert!(punch.text.contains("leftover stash"));
     assert_eq!(
         punch.source,
@@ -158,6 +161,69 @@ fn a_view_is_written_field_by_field() {
             ..Default::default()
         }
     );
+}
+
+#[test]
+fn own_cards_and_a_match_that_is_over_are_written_field_by_field() {
+    let (sour, mint) = (flavor("flavor-sour"), flavor("flavor-mint"));
+    let mut view = Scene::new(&["fruit-chew", "banana"]).game.view(Viewer::Seat(seat(0)));
+    view.completed = 13;
+    view.need_not_follow = true;
+    view.ending = Some(Ending::Stash);
+    view.seats[seat(1)].flavor = Some(mint);
+    view.own = Some(Own {
+        hand: cards("fruit-chew banana"),
+        flavors: vec![sour, mint],
+        kept: None,
+        forbidden: vec![(card("banana"), FOLLOW_SUIT)],
+    });
+    let written = Candy::write_view(&view);
+    assert_eq!(written.trick, 13, "there is no trick after the last one");
+    assert!(written.need_not_follow);
+    assert_eq!(written.ending, "stash");
+    assert_eq!(
+        (written.seats[0].flavor_id.as_str(), written.seats[1].flavor_id.as_str()),
+        ("", "flavor-mint")
+    );
+    assert_eq!(
+        written.own,
+        Some(proto::CandyOwnCards {
+            hand_card_ids: ids(&["fruit-chew", "banana"]),
+            flavor_ids: ids(&["flavor-sour", "flavor-mint"]),
+            kept_flavor_id: String::new(),
+            forbidden: vec![proto::CandyForbidden {
+                card_id: "banana".to_owned(),
+                rule: "follow_suit".to_owned(),
+            }],
+        })
+    );
+}
+
+#[test]
+fn the_kind_of_an_action_is_the_name_of_its_arm() {
+    let (card, seat) = (card("banana"), seat(1));
+    for action in [
+        Action::Keep(flavor("flavor-mint")),
+        Action::Play(card),
+        Action::Resolve(card),
+        Action::Choose(card),
+        Action::Swap { take: card, give: card },
+        Action::Give { card, seat },
+        Action::ChooseSeat(seat),
+        Action::Name(Suit::Mint),
+        Action::Decline,
+    ] {
+        let written = format!("{:?}", Candy::write_action(&action).action.expect("an arm"));
+        let (arm, _) = written.split_once('(').expect("a message in an arm");
+        let mut name = String::new();
+        for letter in arm.chars() {
+            if letter.is_uppercase() && !name.is_empty() {
+                name.push('_');
+            }
+            name.extend(letter.to_lowercase());
+        }
+        assert_eq!(name, Candy::kind(&action));
+    }
 }
 
 #[test]
