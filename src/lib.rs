@@ -38,9 +38,6 @@
 //! - What is written to Redis: the scripts in `store/redis`.
 //! - A setting: [`cli`] for its name and text, [`config`] for what it may be.
 
-// The list of limits is one `json!` that recurs with each of them.
-#![recursion_limit = "256"]
-
 pub mod admin;
 pub mod app;
 pub mod cli;

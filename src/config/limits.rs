@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use bytesize::ByteSize;
-
 use serde::{Serialize, Serializer};
 
 use super::{Reader, Settings};
