@@ -33,6 +33,7 @@
 )]
 
 mod collector;
+#[path = "../load/mod.rs"]
 mod load;
 mod variants;
 

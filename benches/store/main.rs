@@ -28,6 +28,7 @@
 #![expect(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 
 #[expect(dead_code, reason = "the baseline is for the other benches")]
+#[path = "../load/mod.rs"]
 mod load;
 mod parts;
 
