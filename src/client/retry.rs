@@ -10,7 +10,8 @@ use tonic_types::StatusExt as _;
 const LONGEST_PUSHBACK: Duration = Duration::from_secs(10);
 
 /// Reasons that pass: by themselves, or at another instance, as where a roll-out is under way.
-const PASSING: &[&str] = &["OUTCOME_UNKNOWN", "CONTENTION", "RATE_LIMITED", "SCHEMA_TOO_NEW"];
+const PASSING: &[&str] =
+    &["OUTCOME_UNKNOWN", "CONTENTION", "RATE_LIMITED", "SCHEMA_TOO_NEW", "RULES_VERSION_RETIRED"];
 
 /// For how long a client keeps trying.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,9 @@ use std::time::Duration;
 
 use bytesize::ByteSize;
 
-use super::Reader;
+use serde::{Serialize, Serializer};
+
+use super::{Reader, Settings};
 use crate::cli::{CallArgs, Http2Args, LimitArgs, RateArgs, StreamArgs};
 use crate::connections::{self, Http2};
 use crate::grpc::layers::MessageSizes;
@@ -29,29 +31,87 @@ pub struct Limits {
     pub memory: Option<usize>,
 }
 
-impl Limits {
-    /// How many there may be of what, by the flags, with `_` for `-`; of rates, how many a second.
-    pub fn counts(&self) -> Vec<(&'static str, f64)> {
+/// A limit as operators are shown it.
+#[derive(Clone, Copy, Debug, Serialize)]
+#[serde(untagged)]
+pub enum Limit {
+    /// So many, or so many bytes; nothing for as many as there are.
+    Most(Option<usize>),
+    /// So long.
+    Time(#[serde(serialize_with = "written")] Duration),
+    /// So often; nothing for as often as callers like.
+    Rate(Option<Rate>),
+}
+
+fn written<S: Serializer>(time: &Duration, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_str(&humantime::format_duration(*time))
+}
+
+impl Limit {
+    /// How many, how many seconds, or how many a second; nothing for no limit.
+    pub fn value(self) -> Option<f64> {
         #[expect(clippy::cast_precision_loss, reason = "far below what a float holds exactly")]
-        let count = |most: Option<usize>| most.map(|most| most as f64);
-        let rate = |rate: Option<Rate>| rate.map(Rate::per_second);
-        let limits = [
-            ("in_flight", count(self.in_flight)),
-            ("memory", count(self.memory)),
-            ("connections", count(Some(self.connections.most))),
-            ("connection_streams", Some(self.connections.http2.streams.into())),
-            ("streams", count(self.streams.of_instance)),
-            ("spectators", count(self.streams.of_spectators)),
-            ("seat_streams", count(self.streams.of_seat)),
-            ("seat_rate", rate(self.rates.acts)),
-            ("match_rate", rate(self.rates.match_acts)),
-            ("create_rate", rate(self.rates.creations)),
-            ("create_rate_all", rate(self.rates.all_creations)),
-            ("stream_rate", rate(self.rates.opens)),
-            ("spectator_rate", rate(self.rates.spectators)),
-            ("guess_rate", rate(self.rates.guesses)),
-        ];
-        limits.into_iter().filter_map(|(flag, most)| Some((flag, most?))).collect()
+        match self {
+            Self::Most(most) => most.map(|most| most as f64),
+            Self::Time(time) => Some(time.as_secs_f64()),
+            Self::Rate(rate) => rate.map(Rate::per_second),
+        }
+    }
+}
+
+impl Settings {
+    /// All limits in force, under their flags with `_` for `-`.
+    pub fn limits_in_force(&self) -> Vec<(&'static str, Limit)> {
+        use Limit::{Most, Rate, Time};
+        let Self { matches, limits, .. } = self;
+        let Limits { connections, in_flight, deadlines, sizes, streams, rates, memory } = limits;
+        let http2 = connections.http2;
+        let count = |count: u32| Most(Some(count as usize));
+        vec![
+            ("keep_idle", Time(matches.keep_idle)),
+            ("keep_over", Time(matches.keep_over)),
+            ("cached_matches", Most(Some(matches.cached_matches))),
+            ("token_life", Time(self.token_life)),
+            ("drain_delay", Time(self.drain_delay)),
+            ("drain", Time(self.drain)),
+            ("connections", Most(Some(connections.most))),
+            ("preface", Time(connections.preface)),
+            ("first_request", Time(connections.first_request)),
+            ("write_stall", Time(connections.write_stall)),
+            ("connection_age", Time(connections.age)),
+            ("tcp_keepalive", Time(connections.tcp_keepalive)),
+            ("connection_streams", count(http2.streams)),
+            ("stream_window", count(http2.stream_window)),
+            ("connection_window", count(http2.connection_window)),
+            ("max_headers", count(http2.headers)),
+            ("max_frame", count(http2.frame)),
+            ("send_buffer", Most(Some(http2.send_buffer))),
+            ("pending_resets", Most(Some(http2.pending_resets))),
+            ("error_resets", Most(Some(http2.error_resets))),
+            ("keepalive", Time(http2.keepalive)),
+            ("keepalive_timeout", Time(http2.keepalive_timeout)),
+            ("in_flight", Most(*in_flight)),
+            ("deadline", Time(deadlines.default)),
+            ("max_deadline", Time(deadlines.max)),
+            ("max_request", Most(Some(sizes.request))),
+            ("max_creation", Most(Some(sizes.creation))),
+            ("max_answer", Most(Some(sizes.answer))),
+            ("heartbeat", Time(matches.heartbeat)),
+            ("stream_stall", Time(connections.stream_stall)),
+            ("stream_age", Time(matches.stream_age)),
+            ("seat_streams", Most(streams.of_seat)),
+            ("spectators", Most(streams.of_spectators)),
+            ("streams", Most(streams.of_instance)),
+            ("reconnect_spread", Time(streams.spread)),
+            ("seat_rate", Rate(rates.acts)),
+            ("match_rate", Rate(rates.match_acts)),
+            ("create_rate", Rate(rates.creations)),
+            ("create_rate_all", Rate(rates.all_creations)),
+            ("stream_rate", Rate(rates.opens)),
+            ("spectator_rate", Rate(rates.spectators)),
+            ("guess_rate", Rate(rates.guesses)),
+            ("memory", Most(*memory)),
+        ]
     }
 }
 
@@ -221,11 +281,11 @@ impl Reader {
 
 #[cfg(test)]
 mod tests {
-    use clap::Parser as _;
+    use clap::{CommandFactory as _, Parser as _};
 
     use super::*;
     use crate::cli::Cli;
-    use crate::config::{Mistakes, Settings};
+    use crate::config::Mistakes;
 
     fn settings(flags: &[&str]) -> Result<Settings, Mistakes> {
         let words = ["parlor"].iter().chain(flags);
@@ -255,6 +315,17 @@ mod tests {
         let StreamLimits { of_seat, of_spectators, of_instance, spread } = limits.streams;
         assert_eq!((of_seat, of_spectators, of_instance), (Some(2), Some(64), Some(10_000)));
         assert_eq!(spread, secs(5));
+    }
+
+    #[test]
+    fn limits_are_listed_by_their_flags() {
+        let listed = settings(&[]).expect("good settings").limits_in_force();
+        let command = Cli::command();
+        for (at, (name, _)) in listed.iter().enumerate() {
+            let is_flag = |flag: &clap::Arg| flag.get_id() == *name;
+            assert!(command.get_arguments().any(is_flag), "{name} is no flag");
+            assert!(listed[..at].iter().all(|(other, _)| other != name), "{name} stands twice");
+        }
     }
 
     #[test]

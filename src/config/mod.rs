@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use http::{HeaderValue, Uri};
 
-pub use self::limits::Limits;
+pub use self::limits::{Limit, Limits};
 use crate::cli::{OperatorArgs, ServeArgs, StoreArgs, TlsArgs};
 use crate::connections::TlsFiles;
 use crate::grpc::tokens::TokenKeys;

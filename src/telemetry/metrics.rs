@@ -82,7 +82,7 @@ const METRICS: &[Metric] = &[
         name: "parlor.calls.shed",
         kind: Kind::Count,
         labels: &["reason"],
-        text: "Calls refused for load, by the limit; connections: closed before there was a call.",
+        text: "Calls refused for load, or connections closed before there was a call, by the limit.",
     },
     Metric {
         name: "parlor.tokens.refused",
@@ -226,7 +226,7 @@ const METRICS: &[Metric] = &[
         name: "parlor.limits",
         kind: Kind::Value(""),
         labels: &["limit"],
-        text: "The limits in force, by their flags; of rates, how many a second.",
+        text: "The limits in force, by their flags; of times, seconds; of rates, how many a second.",
     },
     Metric {
         name: "parlor.build",

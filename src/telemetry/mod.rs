@@ -144,8 +144,10 @@ fn introduce(settings: &Settings) {
         },
         trace_sampling = settings.trace_sampling,
     );
-    for (limit, value) in settings.limits.counts() {
-        tracing::info!(name: "parlor.limits", target: "metric", value, limit);
+    for (limit, in_force) in settings.limits_in_force() {
+        if let Some(value) = in_force.value() {
+            tracing::info!(name: "parlor.limits", target: "metric", value, limit);
+        }
     }
 }
 

@@ -2,8 +2,10 @@
 //! in a state on which its rules fail, as where they have a mistake.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use bytes::Bytes;
+use parlor::client::{Client, Patience};
 use parlor::games::AnyGame;
 use parlor::matches::{Record, SCHEMA};
 use parlor::proto::game_options::Game;
@@ -11,12 +13,15 @@ use parlor::proto::{
     CreateMatchRequest, GameOptions, GetMatchRequest, GetViewRequest, NeonOptions, NewSeat,
     RenewTokenRequest, SeatKind, StreamViewRequest, SubmitActionRequest, Visibility,
 };
-use parlor::store::{Entry, MatchId, MemoryStore, Store as _};
+use parlor::store::{Entry, MatchId, MemoryStore, Store};
 use serde_json::{Value, json};
 use tonic::{Code, Status};
 use uuid::Uuid;
 
 use crate::instance::{Instance, Table};
+use crate::metrics::get;
+use crate::process::Process;
+use crate::redis_server::RedisServer;
 use crate::store_contract::KEEP;
 use crate::store_down::{assert_told, bearer, next_action};
 
@@ -61,13 +66,18 @@ impl Doctored {
         self
     }
 
-    /// A store that has it, and an instance over that.
-    async fn instance(&self) -> (Arc<MemoryStore>, Instance) {
-        let store = Arc::new(MemoryStore::default());
+    /// Puts it into a store.
+    async fn keep(&self, store: &impl Store) {
         store.claim(&claim_key(&self.request), self.claim.clone(), KEEP).await.expect("a claim");
         let snapshot = postcard::to_allocvec(&(SCHEMA, &self.record)).expect("written").into();
         let created = store.create(self.id(), self.first.clone(), snapshot, KEEP).await;
         assert_eq!(created, Ok(true));
+    }
+
+    /// A store that has it, and an instance over that.
+    async fn instance(&self) -> (Arc<MemoryStore>, Instance) {
+        let store = Arc::new(MemoryStore::default());
+        self.keep(&*store).await;
         (store.clone(), Instance::start(store, &[]))
     }
 
@@ -118,6 +128,22 @@ async fn a_match_by_rules_that_are_not_here_is_refused_and_not_written() {
 }
 
 #[tokio::test]
+async fn a_client_finds_the_instance_that_has_the_rules_of_a_match() {
+    let doctored = Doctored::new().await;
+    let (_, knows) = doctored.instance().await;
+    let mut other = doctored;
+    Arc::make_mut(&mut other.record.creation).rules_version += 1;
+    let (_, refuses) = other.instance().await;
+    let (first_pause, longest_pause) = (Duration::from_millis(1), Duration::from_millis(5));
+    let patience = Patience { first_pause, longest_pause, ..Patience::default() };
+    let both = Client::new(&[&knows.url, &refuses.url]).unwrap().with_patience(patience);
+    let at = both.at(&other.action.0.match_id, None).unwrap();
+    for _ in 0..20 {
+        assert_eq!(at.view().await.expect("a view").version, 1);
+    }
+}
+
+#[tokio::test]
 async fn an_action_on_which_the_rules_fail_is_told_so_and_changes_nothing() {
     // There is no place for another play.
     let play = json!({ "seat": 0, "cards": 1 });
@@ -138,10 +164,14 @@ async fn an_action_on_which_the_rules_fail_is_told_so_and_changes_nothing() {
     assert_eq!(others.play(4).await, 4);
 }
 
+/// A state that cannot be shown: someone chooses for a play that is not there.
+fn unseeable(neon: &mut Value) {
+    neon["to_choose"] = json!([5]);
+}
+
 #[tokio::test]
 async fn a_view_that_fails_is_told_so_and_others_on_its_connection_go_on() {
-    // One who chooses for a play that is not there.
-    let doctored = Doctored::new().await.game(|neon| neon["to_choose"] = json!([5]));
+    let doctored = Doctored::new().await.game(unseeable);
     let (_, instance) = doctored.instance().await;
     let mut raw = instance.raw().await;
     let others = Table::create(&instance.client(), Game::Neon(NeonOptions::default()), 2).await;
@@ -159,4 +189,26 @@ async fn a_view_that_fails_is_told_so_and_others_on_its_connection_go_on() {
     assert_eq!(others.play(1).await, 1);
     let update = others_stream.message().await.expect("no error").expect("an update");
     assert_eq!(update.version, 2);
+}
+
+#[tokio::test]
+async fn what_fails_is_counted() {
+    let redis = RedisServer::start().await;
+    let doctored = Doctored::new().await.game(unseeable);
+    doctored.keep(&redis.store().await).await;
+    let store = format!("--store={}", redis.url());
+    let process = Process::start(&[&store, "--admin-listen=127.0.0.1:0"]);
+    let match_id = doctored.action.0.match_id.clone();
+    let stream = StreamViewRequest { match_id, ..Default::default() };
+    let mut stream = process.raw().await.stream_view(stream).await.expect("a stream").into_inner();
+    is_told(stream.message().await, (Code::Internal, "PANIC"));
+
+    let (_, metrics) = get(&process.admin().expect("a port for operators"), "/metrics").await;
+    for counted in [
+        r#"parlor_panics_total{where="handler"} 1"#,
+        r#"parlor_streams_ended_total{reason="failed"} 1"#,
+    ] {
+        assert!(metrics.lines().any(|line| line == counted), "no {counted} in {metrics}");
+    }
+    process.stop().await;
 }

@@ -388,6 +388,7 @@ async fn the_limits_in_force_and_what_the_process_takes_can_be_read() {
     let limit = |name: &str| limits.get(format!(r#"{{limit="{name}"}}"#).as_str()).copied();
     assert_eq!((limit("in_flight"), limit("create_rate")), (Some(7.0), Some(0.5)));
     assert_eq!((limit("streams"), limit("create_rate_all")), (None, None));
+    assert_eq!((limit("deadline"), limit("max_request")), (Some(2.0), Some(16384.0)));
     // That is when the certificates of rcgen expire.
     let expires = of(&found, "parlor_certificate_expires_seconds");
     assert_eq!(expires, BTreeMap::from([("", 67_090_118_400.0)]));

@@ -280,7 +280,7 @@ fn words() -> BTreeSet<String> {
         none everysec always replicated";
     words.extend(others.split_whitespace().map(str::to_owned));
     let defaults = Settings::try_from(&Cli::parse_from(["parlor"]).serve).expect("good settings");
-    words.extend(defaults.limits.counts().into_iter().map(|(limit, _)| limit.to_owned()));
+    words.extend(defaults.limits_in_force().into_iter().map(|(limit, _)| limit.to_owned()));
     words
 }
 
