@@ -60,7 +60,7 @@ fn options() -> Vec<CatalogOption> {
         ),
         option(
             "king_sized",
-            "13 Kings and 2 Non-Candies with effects are in the deck.",
+            "13 Kings and 2 Non-Candies with effects are in the deck, which is then enough for five.",
             OptionKind::Switch,
         ),
         option(
@@ -70,7 +70,8 @@ fn options() -> Vec<CatalogOption> {
         ),
         option(
             "lost_treats",
-            "12 blue Treats are in the deck, two Flavors more and the Single Flavor not.",
+            "12 blue Treats are in the deck, which is then enough for five; two Flavors more, and the \
+             Single Flavor not.",
             OptionKind::Switch,
         ),
         option(
