@@ -58,10 +58,11 @@ fn variant_pass_cards_are_drawn_anew_for_each_round() {
 }
 
 #[test]
-fn stack_and_first_leader_are_drawn_and_the_leader_can_be_given() {
+fn hands_stack_and_first_leader_are_drawn_and_the_leader_can_be_given() {
     let games: Vec<_> = (0..=255).map(|seed| start_with(PLAIN, 3, seed)).collect();
     assert_eq!(games.iter().map(|game| game.stack).collect::<HashSet<_>>().len(), 6);
     assert_eq!(games.iter().map(|game| game.trick.leader()).collect::<HashSet<_>>().len(), 3);
+    assert_eq!(games.iter().map(|game| game.hands).collect::<HashSet<_>>().len(), 256);
 
     let options = Options { first_leader: Some(seat(1)), ..PLAIN };
     let games: Vec<_> = (0..=255).map(|seed| start_with(options, 3, seed)).collect();

@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 
 use super::seat;
-use crate::games::neon::{Neon, Options, Seen};
+use crate::games::neon::{Event, Neon, Options, Seen};
 use crate::rules::{Game as _, NoEvents, SeatCount, Seed, Setup, Viewer};
 
 #[test]
@@ -36,6 +36,7 @@ fn a_deal_shows_each_player_the_own_first_hand_alone() {
         };
         assert_eq!(events[0].seen_by(viewer), expected);
     }
+    assert_eq!(events[1..], [Event::RoundBegan { round: 1, first: game.first }]);
 }
 
 #[test]
