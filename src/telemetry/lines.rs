@@ -24,6 +24,9 @@ use crate::trace::{self, TraceId};
 /// How many lines wait to be written; at most as much memory as so many of them take.
 const WAITING: usize = 4096;
 
+/// As much as almost every line takes, in bytes.
+const ROOM: usize = 256;
+
 /// What writes lines, as long as it lives; what waits is written when it is dropped, unless that
 /// takes too long.
 #[derive(Debug)]
@@ -110,7 +113,7 @@ where
         let Some(trace) = trace::here() else {
             return self.format.format_event(context, writer, event);
         };
-        let mut line = String::new();
+        let mut line = String::with_capacity(ROOM);
         self.format.format_event(context, Writer::new(&mut line), event)?;
         (self.write)(&mut writer, &line, trace)
     }

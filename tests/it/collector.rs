@@ -170,7 +170,7 @@ fn write(spans: &[Span], parent: &[u8], depth: usize, into: &mut String) {
     for span in children {
         let attributes = attributes(span).into_iter();
         let shown = attributes.filter(|(key, _)| {
-            let varies = ["parlor.match_id", "rpc.system", "rpc.service", "rpc.method"];
+            let varies = ["parlor.match_id", "rpc.system.name", "rpc.method"];
             !varies.contains(&key.as_str())
         });
         let shown: Vec<_> = shown.map(|(key, value)| format!(" {key}={value}")).collect();

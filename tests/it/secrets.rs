@@ -264,7 +264,6 @@ fn words() -> BTreeSet<String> {
         .chain(["MatchService/GetMatch", "MatchService/SubmitAction", "MatchService/StreamView"])
     {
         words.insert(format!("parlor.v1.{service}"));
-        words.extend(service.split('/').skip(1).map(str::to_owned));
     }
     words.extend(Fault::ALL.iter().map(|fault| fault.reason.to_owned()));
     words.extend(Fault::ALL.iter().map(|fault| format!("{:?}", fault.code)));
@@ -273,7 +272,7 @@ fn words() -> BTreeSet<String> {
         words.extend(catalog.actions.iter().map(|action| action.id.to_owned()));
         words.extend(catalog.outcomes.iter().map(|outcome| outcome.id.to_owned()));
     }
-    let others = "grpc parlor.v1.MatchService Ok OK redis claim create load commit log ok failed \
+    let others = "grpc Ok OK redis claim create load commit log ok failed \
         memory shared per-core done repeated conflict stale here elsewhere heard missed match_over \
         left commands announcements ERROR INVALID_ARGUMENT NOT_FOUND PERMISSION_DENIED \
         FAILED_PRECONDITION OUT_OF_RANGE UNAUTHENTICATED missing invalid expired scope revoked \
@@ -334,9 +333,14 @@ fn check_spans(collector: &Collector, words: &BTreeSet<String>, ids: &BTreeSet<S
         for (key, text) in attributes(&span) {
             let is_known = match key.as_str() {
                 "parlor.match_id" => ids.contains(&text) || Uuid::parse_str(&text).is_ok(),
-                "parlor.version" | "rpc.grpc.status_code" => is_number(&text),
-                "rpc.system" | "rpc.service" | "rpc.method" | "parlor.reason"
-                | "db.system.name" | "db.operation.name" => words.contains(&text),
+                "parlor.version" => is_number(&text),
+                "rpc.system.name"
+                | "rpc.method"
+                | "rpc.response.status_code"
+                | "error.type"
+                | "parlor.reason"
+                | "db.system.name"
+                | "db.operation.name" => words.contains(&text),
                 _ => false,
             };
             assert!(is_known, "{key}={text}: {span:?}");

@@ -95,7 +95,7 @@ async fn an_action_is_one_tree_from_its_caller_to_its_announcement() {
     cold.stop().await;
 
     let accepted = "\
-parlor.v1.MatchService/SubmitAction rpc.grpc.status_code=0
+parlor.v1.MatchService/SubmitAction rpc.response.status_code=OK
   change
     rules
     commit db.operation.name=commit db.system.name=redis
@@ -111,9 +111,8 @@ parlor.v1.MatchService/SubmitAction rpc.grpc.status_code=0
         .iter()
         .find(|span| span.trace_id == rpc.unwrap().trace_id && span.name.ends_with("SubmitAction"));
     let attributes = attributes(rpc.expect("its span"));
-    assert_eq!(attributes["rpc.system"], "grpc");
-    assert_eq!(attributes["rpc.service"], "parlor.v1.MatchService");
-    assert_eq!(attributes["rpc.method"], "SubmitAction");
+    assert_eq!(attributes["rpc.system.name"], "grpc");
+    assert_eq!(attributes["rpc.method"], "parlor.v1.MatchService/SubmitAction");
     assert_eq!(trace_of_line(&log, "SubmitAction"), trace_id(1));
     // The match was created in a trace that began here.
     assert!(spans.iter().all(|span| !span.name.ends_with("CreateMatch")), "none are recorded");
@@ -141,7 +140,7 @@ async fn a_refusal_is_judged_twice_where_the_first_time_was_from_the_cache() {
     assert_eq!(
         trace(&collector, 1),
         "\
-parlor.v1.MatchService/SubmitAction parlor.reason=NOT_YOUR_TURN rpc.grpc.status_code=9
+parlor.v1.MatchService/SubmitAction parlor.reason=NOT_YOUR_TURN rpc.response.status_code=FAILED_PRECONDITION
   change
     rules
     load db.operation.name=load db.system.name=redis
@@ -166,7 +165,7 @@ async fn a_repeated_action_is_found_and_its_first_answer_made_again() {
     assert_eq!(
         trace(&collector, 2),
         "\
-parlor.v1.MatchService/SubmitAction rpc.grpc.status_code=0
+parlor.v1.MatchService/SubmitAction rpc.response.status_code=OK
   change
     rules
     load db.operation.name=load db.system.name=redis
@@ -195,7 +194,7 @@ async fn a_conflict_is_decided_anew_in_the_same_tree() {
     assert_eq!(
         trace(&collector, 2),
         "\
-parlor.v1.MatchService/SubmitAction rpc.grpc.status_code=0
+parlor.v1.MatchService/SubmitAction rpc.response.status_code=OK
   change
     rules
     commit db.operation.name=commit db.system.name=redis
@@ -223,7 +222,7 @@ async fn a_change_goes_on_in_the_trace_of_a_caller_who_waited_no_longer() {
     assert_eq!(
         trace(&collector, 1),
         "\
-parlor.v1.MatchService/SubmitAction parlor.reason=OUTCOME_UNKNOWN rpc.grpc.status_code=4 FAILED
+parlor.v1.MatchService/SubmitAction error.type=DEADLINE_EXCEEDED parlor.reason=OUTCOME_UNKNOWN rpc.response.status_code=DEADLINE_EXCEEDED FAILED
   change
     rules
     commit db.operation.name=commit db.system.name=redis
@@ -266,7 +265,7 @@ async fn a_delivery_is_a_span_of_its_own_linked_to_the_action() {
     assert_ne!(deliveries[0].trace_id, action.trace_id);
     assert_eq!(attributes(deliveries[0])["parlor.version"], "2");
     let opened = trace(&collector, 1);
-    assert!(opened.starts_with("parlor.v1.MatchService/StreamView rpc.grpc.status_code=0\n"));
+    assert!(opened.starts_with("parlor.v1.MatchService/StreamView rpc.response.status_code=OK\n"));
     let began = action.start_time_unix_nano;
     let opening = spans.iter().find(|span| span.name.ends_with("StreamView")).unwrap();
     assert!(opening.end_time_unix_nano < began, "the stream's span ends when it has begun");

@@ -66,7 +66,8 @@ where
             let mut response = answer.await?;
             call.cause = response.extensions().get().copied();
             if let Some(trace) = call.span.trace() {
-                let mut id = HeaderValue::try_from(trace.to_string()).expect("hexadecimal digits");
+                let mut id = HeaderValue::try_from(hex::encode(trace.to_bytes()))
+                    .expect("hexadecimal digits");
                 // It never comes again: compression is to remember other headers.
                 id.set_sensitive(true);
                 response.headers_mut().insert(TRACE_ID, id);
@@ -99,11 +100,8 @@ impl Call {
     fn new(method: &'static Method, headers: &HeaderMap, turned_away: TurnedAway) -> Self {
         let header = |name: &str| headers.get(name)?.to_str().ok();
         let span = Span::of_call(&header, method.name.as_str(), || {
-            vec![
-                KeyValue::new("rpc.system", "grpc"),
-                KeyValue::new("rpc.service", method.service.as_str()),
-                KeyValue::new("rpc.method", method.short.as_str()),
-            ]
+            let method = KeyValue::new("rpc.method", method.name.as_str());
+            vec![KeyValue::new("rpc.system.name", "grpc"), method]
         });
         Self { method, began: Instant::now(), ended: false, span, turned_away, cause: None }
     }
@@ -129,11 +127,12 @@ impl Call {
     }
 
     fn end_span(&self, code: Code, reason: &str) {
-        self.span.set("rpc.grpc.status_code", code as i64);
+        self.span.set("rpc.response.status_code", name(code));
         if !reason.is_empty() {
             self.span.set("parlor.reason", reason.to_owned());
         }
         if is_our_fault(code) {
+            self.span.set("error.type", name(code));
             self.span.fail();
         }
         self.span.end();

@@ -14,10 +14,6 @@ use crate::proto;
 pub(super) struct Method {
     /// Service and method, as in `parlor.v1.MatchService/SubmitAction`.
     pub name: String,
-    /// The service, with its package.
-    pub service: String,
-    /// The method without its service.
-    pub short: String,
     /// Whether its answer is a stream.
     pub streams: bool,
     /// Whether its request is a stream.
@@ -43,13 +39,8 @@ static METHODS: LazyLock<HashMap<String, Method>> = LazyLock::new(|| {
     methods.map(|method| (method.name.clone(), method)).collect()
 });
 
-static OTHER: LazyLock<Method> = LazyLock::new(|| Method {
-    name: "_OTHER".to_owned(),
-    service: "_OTHER".to_owned(),
-    short: "_OTHER".to_owned(),
-    streams: false,
-    asks_in_a_stream: false,
-});
+static OTHER: LazyLock<Method> =
+    LazyLock::new(|| Method { name: "_OTHER".to_owned(), streams: false, asks_in_a_stream: false });
 
 fn methods(descriptors: &[u8]) -> Vec<Method> {
     let set = FileDescriptorSet::decode(descriptors).expect("our own descriptors can be read");
@@ -61,8 +52,6 @@ fn methods(descriptors: &[u8]) -> Vec<Method> {
     let methods = services.flat_map(|(name, service)| {
         service.method.iter().map(move |method| Method {
             name: format!("{name}/{}", method.name()),
-            service: name.clone(),
-            short: method.name().to_owned(),
             streams: method.server_streaming(),
             asks_in_a_stream: method.client_streaming(),
         })
@@ -77,12 +66,13 @@ mod tests {
     #[test]
     fn a_path_leads_to_a_method_of_this_server_or_to_the_one_for_all_others() {
         let submit = Method::of("/parlor.v1.MatchService/SubmitAction");
-        assert_eq!((submit.short.as_str(), submit.streams), ("SubmitAction", false));
+        assert_eq!(submit.name, "parlor.v1.MatchService/SubmitAction");
+        assert!(!submit.streams);
         let stream = Method::of("/parlor.v1.MatchService/StreamView");
         assert!(stream.streams && !stream.asks_in_a_stream);
         let reflection = "/grpc.reflection.v1.ServerReflection/ServerReflectionInfo";
         assert!(Method::of(reflection).asks_in_a_stream);
-        assert_eq!(Method::of("/grpc.health.v1.Health/Check").service, "grpc.health.v1.Health");
+        assert_eq!(Method::of("/grpc.health.v1.Health/Check").name, "grpc.health.v1.Health/Check");
         for path in ["", "/", "/parlor.v1.MatchService/Cheat", "/admin?token=secret"] {
             assert_eq!(Method::of(path).name, "_OTHER", "{path}");
         }

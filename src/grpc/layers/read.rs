@@ -19,6 +19,9 @@ use super::methods::Method;
 use crate::grpc::deadline::Deadline;
 use crate::grpc::errors::Fault;
 
+/// The method whose requests may be larger than others.
+const CREATE_MATCH: &str = "parlor.v1.MatchService/CreateMatch";
+
 /// What goes before a message: whether it is compressed, and its length.
 const PREFIX: usize = 5;
 
@@ -36,7 +39,7 @@ pub struct MessageSizes {
 impl MessageSizes {
     /// How large a request of this method may be.
     fn of(&self, method: &Method) -> usize {
-        if method.short == "CreateMatch" { self.creation } else { self.request }
+        if method.name == CREATE_MATCH { self.creation } else { self.request }
     }
 }
 
