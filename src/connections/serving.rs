@@ -47,6 +47,8 @@ pub async fn serve<S>(
                 Some(accepted) = incoming.next() => {
                     let going = told_to_go(limits.age, leave.clone());
                     open.spawn(attend(accepted, builder.clone(), service.clone(), going));
+                    // However many come at once, those that are there have their turn in between.
+                    tokio::task::yield_now().await;
                 }
             }
         }

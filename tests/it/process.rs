@@ -1,5 +1,6 @@
 //! The server as it is shipped, in a process of its own.
 
+use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader, Read as _};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::thread::JoinHandle;
@@ -13,6 +14,11 @@ use crate::eventually;
 
 /// The key that all servers of a test sign with.
 pub const KEY: &str = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+
+/// The program: that of this build, if not another one is to be tried.
+fn built() -> OsString {
+    std::env::var_os("PARLOR_BIN").unwrap_or_else(|| env!("CARGO_BIN_EXE_parlor").into())
+}
 
 /// A server that runs until it is stopped or dropped.
 pub struct Process {
@@ -34,7 +40,22 @@ impl Drop for Process {
 impl Process {
     /// Starts a server with these flags, which logs as JSON, and waits until it listens.
     pub fn start(flags: &[&str]) -> Self {
-        let mut process = Self::start_unread(flags);
+        Self::read(Self::launch(Command::new(built()), flags))
+    }
+
+    /// The same, whose processor is for this process first.
+    pub fn start_nicely(flags: &[&str]) -> Self {
+        let mut command = Command::new("nice");
+        command.arg("-n10").arg(built());
+        Self::read(Self::launch(command, flags))
+    }
+
+    /// The same, whose log goes to a pipe that nobody reads.
+    pub fn start_unread(flags: &[&str]) -> Self {
+        Self::launch(Command::new(built()), flags)
+    }
+
+    fn read(mut process: Self) -> Self {
         let mut errors = process.child.stderr.take().expect("a pipe");
         process.log = Some(std::thread::spawn(move || {
             let mut text = String::new();
@@ -44,10 +65,7 @@ impl Process {
         process
     }
 
-    /// The same, whose log goes to a pipe that nobody reads.
-    pub fn start_unread(flags: &[&str]) -> Self {
-        let built = env!("CARGO_BIN_EXE_parlor").into();
-        let mut command = Command::new(std::env::var_os("PARLOR_BIN").unwrap_or(built));
+    fn launch(mut command: Command, flags: &[&str]) -> Self {
         command
             .args(["--listen=127.0.0.1:0", "--log-format=json"])
             .arg(format!("--token-keys=test:{KEY}"))

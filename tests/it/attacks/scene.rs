@@ -1,8 +1,9 @@
 //! A server that is attacked, and players who are not to notice.
 //!
 //! Players have no patience: an error that they would get over ends the test. How long their actions
-//! take is printed and not judged, because the server and the players share a machine that others use,
-//! too. `PARLOR_TEST_ATTACK_SECS` makes each attack last longer, for figures.
+//! take is printed and not judged, because others use the machine, too. Of those who share it here,
+//! players come first, then the server, then the attacker: nobody is to seem slow for want of a machine
+//! of its own. `PARLOR_TEST_ATTACK_SECS` makes each attack last longer, for figures.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -54,7 +55,7 @@ impl Scene {
     /// A server with more flags, at which matches were played in peace.
     pub async fn set(flags: &[&str]) -> Self {
         let flags: Vec<_> = FLAGS.iter().chain(flags).copied().collect();
-        let process = Process::start(&flags);
+        let process = Process::start_nicely(&flags);
         let client = players(&process);
         let known = Table::create(&client, Game::Neon(NeonOptions::default()), 3).await;
         let began = Instant::now();
@@ -102,8 +103,7 @@ fn duration() -> Duration {
     Duration::from_secs(number("PARLOR_TEST_ATTACK_SECS").unwrap_or(0))
 }
 
-/// Attacks again and again, at least once, on a runtime of its own: nobody else waits for what the
-/// attacker computes, and he takes only what the others leave of a machine that in truth is not his.
+/// Attacks again and again, at least once, on a thread of its own that takes what the others leave.
 fn attack_for(long: Duration, attack: impl AsyncFn()) {
     rustix::process::nice(19).expect("one may always ask for less");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
