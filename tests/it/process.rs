@@ -40,22 +40,7 @@ impl Drop for Process {
 impl Process {
     /// Starts a server with these flags, which logs as JSON, and waits until it listens.
     pub fn start(flags: &[&str]) -> Self {
-        Self::read(Self::launch(Command::new(built()), flags))
-    }
-
-    /// The same, whose processor is for this process first.
-    pub fn start_nicely(flags: &[&str]) -> Self {
-        let mut command = Command::new("nice");
-        command.arg("-n10").arg(built());
-        Self::read(Self::launch(command, flags))
-    }
-
-    /// The same, whose log goes to a pipe that nobody reads.
-    pub fn start_unread(flags: &[&str]) -> Self {
-        Self::launch(Command::new(built()), flags)
-    }
-
-    fn read(mut process: Self) -> Self {
+        let mut process = Self::start_unread(flags);
         let mut errors = process.child.stderr.take().expect("a pipe");
         process.log = Some(std::thread::spawn(move || {
             let mut text = String::new();
@@ -65,7 +50,9 @@ impl Process {
         process
     }
 
-    fn launch(mut command: Command, flags: &[&str]) -> Self {
+    /// The same, whose log goes to a pipe that nobody reads.
+    pub fn start_unread(flags: &[&str]) -> Self {
+        let mut command = Command::new(built());
         command
             .args(["--listen=127.0.0.1:0", "--log-format=json"])
             .arg(format!("--token-keys=test:{KEY}"))

@@ -1,10 +1,10 @@
 //! A server that is attacked, and players who are not to notice.
 //!
-//! Players have no patience: an error that they would get over ends the test. How long their actions
-//! take is printed and not judged, because others use the machine, too. Of those who share it here,
-//! players come first, then the server, then the attacker: nobody is to seem slow for want of a machine
-//! of its own. `PARLOR_TEST_ATTACK_SECS` makes each attack last longer, for figures.
+//! Players have no patience: an error that they would get over ends the test. They think before they
+//! act, so that the machine is not theirs alone. How long their actions take is printed and not judged,
+//! because others use it, too. `PARLOR_TEST_ATTACK_SECS` makes each attack last longer, for figures.
 
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -27,6 +27,9 @@ const PATIENCE: Duration = Duration::from_secs(300);
 
 /// How many matches are played at once.
 const TABLES: usize = 2;
+
+/// How long players think before each action.
+const THOUGHT: Duration = Duration::from_millis(3);
 
 /// What every server here is set to, so that only attackers meet limits.
 const FLAGS: [&str; 7] = [
@@ -55,7 +58,7 @@ impl Scene {
     /// A server with more flags, at which matches were played in peace.
     pub async fn set(flags: &[&str]) -> Self {
         let flags: Vec<_> = FLAGS.iter().chain(flags).copied().collect();
-        let process = Process::start_nicely(&flags);
+        let process = Process::start(&flags);
         let client = players(&process);
         let known = Table::create(&client, Game::Neon(NeonOptions::default()), 3).await;
         let began = Instant::now();
@@ -103,9 +106,12 @@ fn duration() -> Duration {
     Duration::from_secs(number("PARLOR_TEST_ATTACK_SECS").unwrap_or(0))
 }
 
-/// Attacks again and again, at least once, on a thread of its own that takes what the others leave.
+/// Attacks again and again, at least once, on a thread that runs only when no other wants to: players
+/// and the server are not to wait for a processor that in truth is the attacker's own.
 fn attack_for(long: Duration, attack: impl AsyncFn()) {
-    rustix::process::nice(19).expect("one may always ask for less");
+    let thread = rustix::thread::gettid().as_raw_nonzero().to_string();
+    let idle = Command::new("chrt").args(["--idle", "--pid", "0", &thread]).status();
+    assert!(idle.expect("it is part of every Linux").success());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.expect("a runtime").block_on(async {
         let began = Instant::now();
@@ -146,6 +152,7 @@ async fn play_one(table: &Table) -> Vec<Duration> {
         if view.state() != MatchState::Playing {
             return times;
         }
+        tokio::time::sleep(THOUGHT).await;
         let decision = view.decisions[0];
         let seat = &table.seats[decision.seat as usize];
         let action = seat.view().await.expect("a view").legal_actions[0].clone();
