@@ -262,7 +262,7 @@ async fn bytes_that_are_neither_http_1_nor_http_2() {
 async fn viewers_with_huge_windows_that_read_nothing() {
     let scene = Scene::set(&["--spectators=off", "--write-stall=1s"]).await;
     // So that there is much for each of them.
-    scene.known.play(usize::MAX).await;
+    scene.play_what_is_known().await;
     scene
         .attack(async |address, match_id| {
             let socket = TcpSocket::new_v4().unwrap();

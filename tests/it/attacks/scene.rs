@@ -2,9 +2,11 @@
 //!
 //! Players have no patience: an error that they would get over ends the test. They think before they
 //! act, so that the machine is not theirs alone. How long their actions take is printed and not judged,
-//! because others use it, too. `PARLOR_TEST_ATTACK_SECS` makes each attack last longer, for figures.
+//! because others use it, too; beside what it was in peace, and what it was while another server on the
+//! same machine was attacked. `PARLOR_TEST_ATTACK_SECS` makes each attack last longer, for figures.
 
 use std::process::Command;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
@@ -42,13 +44,28 @@ const FLAGS: [&str; 7] = [
     "--admin-listen=127.0.0.1:0",
 ];
 
-/// A server, and what is known of it before it is attacked.
-pub struct Scene {
+/// A server, and a match there that attackers may know.
+struct Target {
     process: Process,
-    /// What players play through, connected before it comes to be attacked.
     client: Client,
-    /// A match that attackers may know.
-    pub known: Table,
+    known: Table,
+}
+
+impl Target {
+    async fn start(flags: &[&str]) -> Self {
+        let process = Process::start(flags);
+        let client = players(&process);
+        let known = Table::create(&client, Game::Neon(NeonOptions::default()), 3).await;
+        Self { process, client, known }
+    }
+}
+
+/// A server at which matches are played, and what is known of it before it is attacked.
+pub struct Scene {
+    ours: Target,
+    /// Another one, for comparison: who plays at ours then shares the machine with the attack, and
+    /// nothing else.
+    other: Target,
     quiet: Vec<Duration>,
     memory: u64,
     connections: f64,
@@ -58,46 +75,60 @@ impl Scene {
     /// A server with more flags, at which matches were played in peace.
     pub async fn set(flags: &[&str]) -> Self {
         let flags: Vec<_> = FLAGS.iter().chain(flags).copied().collect();
-        let process = Process::start(&flags);
-        let client = players(&process);
-        let known = Table::create(&client, Game::Neon(NeonOptions::default()), 3).await;
+        let (ours, other) = (Target::start(&flags).await, Target::start(&flags).await);
         let began = Instant::now();
-        let quiet = play(&client, || began.elapsed() >= duration()).await;
-        let connections = gauge(&process, "parlor_connections_open").await;
-        let memory = process.memory();
-        Self { process, client, known, quiet, memory, connections }
+        let quiet = play(&ours.client, || began.elapsed() >= duration()).await;
+        let connections = gauge(&ours.process, "parlor_connections_open").await;
+        let memory = ours.process.memory();
+        Self { ours, other, quiet, memory, connections }
+    }
+
+    /// Plays the match that attackers know to its end.
+    pub async fn play_what_is_known(&self) {
+        for target in [&self.ours, &self.other] {
+            target.known.play(usize::MAX).await;
+        }
     }
 
     /// Attacks while matches are played; then looks at what is left. The attacker is told the
     /// server's address and a match.
-    pub async fn attack(mut self, attack: impl AsyncFn(&str, &str) + Send + 'static) {
-        let long = duration();
+    pub async fn attack(mut self, attack: impl AsyncFn(&str, &str) + Send + Sync + 'static) {
+        let attack = Arc::new(attack);
+        let mut elsewhere = self.play_beside(&self.other, &attack).await;
+        let mut here = self.play_beside(&self.ours, &attack).await;
+
+        let grown = self.ours.process.peak_memory().saturating_sub(self.memory);
+        report(&mut self.quiet, &mut elsewhere, &mut here, grown);
+        assert!(grown < COST, "{} KiB more", grown / 1024);
+        within(Duration::from_secs(5), "all that attacked are gone", async || {
+            let streams = gauge(&self.ours.process, "parlor_streams_open").await;
+            let connections = gauge(&self.ours.process, "parlor_connections_open").await;
+            (streams < 0.5 && connections <= self.connections + 0.5).then_some(())
+        })
+        .await;
+        play(&players(&self.ours.process), || true).await;
+        self.ours.process.terminate();
+        assert_eq!(self.ours.process.ended().await.code(), Some(0));
+    }
+
+    /// Plays at our server while this one is attacked; gives how long actions took.
+    async fn play_beside<A>(&self, target: &Target, attack: &Arc<A>) -> Vec<Duration>
+    where
+        A: AsyncFn(&str, &str) + Send + Sync + 'static,
+    {
         let over = AtomicBool::new(false);
         let attacking = async {
-            let (address, known) = (self.process.address().to_owned(), self.known.id.clone());
-            let attacking = tokio::task::spawn_blocking(move || {
-                attack_for(long, || attack(&address, &known));
-            });
+            let (address, known) = (target.process.address().to_owned(), target.known.id.clone());
+            let attack = Arc::clone(attack);
+            let attacking =
+                tokio::task::spawn_blocking(move || keep_on(|| attack(&address, &known)));
             attacking.await.expect("it went as the attacker thought");
             over.store(true, Ordering::Relaxed);
         };
         let enough = || over.load(Ordering::Relaxed);
-        let both = async { tokio::join!(attacking, play(&self.client, enough)) };
-        let both = tokio::time::timeout(PATIENCE + long, both);
-        let ((), attacked) = both.await.expect("it comes to an end");
-
-        let grown = self.process.peak_memory().saturating_sub(self.memory);
-        report(&mut self.quiet, attacked, grown);
-        assert!(grown < COST, "{} KiB more", grown / 1024);
-        within(Duration::from_secs(5), "all that attacked are gone", async || {
-            let streams = gauge(&self.process, "parlor_streams_open").await;
-            let connections = gauge(&self.process, "parlor_connections_open").await;
-            (streams < 0.5 && connections <= self.connections + 0.5).then_some(())
-        })
-        .await;
-        play(&players(&self.process), || true).await;
-        self.process.terminate();
-        assert_eq!(self.process.ended().await.code(), Some(0));
+        let both = async { tokio::join!(attacking, play(&self.ours.client, enough)) };
+        let both = tokio::time::timeout(PATIENCE + duration(), both).await;
+        both.expect("it comes to an end").1
     }
 }
 
@@ -108,7 +139,7 @@ fn duration() -> Duration {
 
 /// Attacks again and again, at least once, on a thread that runs only when no other wants to: players
 /// and the server are not to wait for a processor that in truth is the attacker's own.
-fn attack_for(long: Duration, attack: impl AsyncFn()) {
+fn keep_on(attack: impl AsyncFn()) {
     let thread = rustix::thread::gettid().as_raw_nonzero().to_string();
     let idle = Command::new("chrt").args(["--idle", "--pid", "0", &thread]).status();
     assert!(idle.expect("it is part of every Linux").success());
@@ -116,7 +147,7 @@ fn attack_for(long: Duration, attack: impl AsyncFn()) {
     runtime.expect("a runtime").block_on(async {
         let began = Instant::now();
         attack().await;
-        while began.elapsed() < long {
+        while began.elapsed() < duration() {
             attack().await;
         }
     });
@@ -185,24 +216,24 @@ async fn gauge(process: &Process, name: &str) -> f64 {
 }
 
 #[expect(clippy::print_stdout, reason = "figures are read, not judged")]
-fn report(quiet: &mut [Duration], mut attacked: Vec<Duration>, grown: u64) {
-    let at = |times: &mut [Duration], share: f64| {
+fn report(quiet: &mut [Duration], elsewhere: &mut [Duration], here: &mut [Duration], grown: u64) {
+    let [quiet, elsewhere, here] = [quiet, elsewhere, here].map(|times| {
         times.sort_unstable();
-        #[expect(clippy::cast_precision_loss, reason = "there are not so many")]
-        #[expect(clippy::cast_sign_loss, reason = "a share of a length")]
-        let index = (times.len() as f64 * share) as usize;
-        times[index.min(times.len() - 1)].as_secs_f64() * 1000.0
-    };
-    let [quiet, attacked] = [quiet, &mut attacked[..]].map(|t| [at(t, 0.5), at(t, 0.99)]);
+        let at = |index: usize| times[index.min(times.len() - 1)].as_secs_f64() * 1000.0;
+        [at(times.len() / 2), at(times.len() * 99 / 100)]
+    });
     println!(
-        "{}: actions took {:.1} ms, 99 of 100 at most {:.1}; in peace {:.1} and {:.1}, so {:.1} times \
-         that; {} KiB more at most",
+        "{}: actions took {:.1} ms, 99 of 100 at most {:.1}; in peace {:.1} and {:.1}, with the attack \
+         elsewhere {:.1} and {:.1}, so {:.1} and {:.1} times as long; {} KiB more at most",
         std::thread::current().name().unwrap_or_default(),
-        attacked[0],
-        attacked[1],
+        here[0],
+        here[1],
         quiet[0],
         quiet[1],
-        attacked[1] / quiet[1],
+        elsewhere[0],
+        elsewhere[1],
+        here[1] / quiet[1],
+        here[1] / elsewhere[1],
         grown / 1024,
     );
 }
