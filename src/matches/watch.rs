@@ -220,6 +220,10 @@ impl<G: Game> Watcher<G> {
                     continue;
                 }
                 Ahead::Frames(_) => {}
+                // It is told the rest elsewhere, however much there is.
+                Ahead::Behind if self.draining.is_cancelled() => {
+                    return Some(self.end(EndReason::Draining));
+                }
                 Ahead::Behind => match self.page().await {
                     Ok(()) if !self.past.is_empty() => continue,
                     Err(Error::Forked | Error::Corrupt(_)) => return Some(self.start_over()),

@@ -5,11 +5,13 @@ use std::time::Duration;
 
 use parlor::client::Followed;
 use parlor::proto::game_options::Game;
+use parlor::proto::match_service_client::MatchServiceClient;
 use parlor::proto::stream_view_response::Message;
 use parlor::proto::{
     EndReason, NeapolitanOptions, NeonOptions, StreamViewRequest, StreamViewResponse,
 };
 use parlor::store::MemoryStore;
+use tonic::transport::Endpoint;
 use tonic::{Code, Request};
 
 use crate::instance::{Instance, Table};
@@ -63,6 +65,44 @@ async fn a_stream_resumes_after_every_version_without_gap_or_repeat() {
         let expected = if i + 1 == all.len() { &all[i..] } else { &all[i + 1..] };
         assert_eq!(rest, expected, "after version {}", reply.version);
     }
+}
+
+#[tokio::test]
+async fn who_is_told_of_the_past_is_sent_elsewhere_when_the_instance_stops() {
+    let store = Arc::new(MemoryStore::default());
+    let one = Instance::start(store.clone(), &["--send-buffer=1024"]);
+    let other = Instance::start(store, &[]);
+    let table = Table::create(&one.client(), neon(), 6).await;
+    let last = 1 + table.play(usize::MAX).await as u64;
+
+    // The viewer has room for so little that most of the match is yet to be sent.
+    let channel = Endpoint::from_shared(one.url.clone()).unwrap();
+    let channel = channel.initial_stream_window_size(1024).connect().await.unwrap();
+    let match_id = table.id.clone();
+    let request =
+        StreamViewRequest { match_id, after_version: Some(0), ..StreamViewRequest::default() };
+    let stream = MatchServiceClient::new(channel).stream_view(request).await;
+    let mut stream = stream.expect("a stream").into_inner();
+    stream.message().await.expect("no error").expect("the first version");
+    let rest = async {
+        let mut rest = Vec::new();
+        while let Some(reply) = stream.message().await.expect("no error") {
+            rest.push(reply);
+        }
+        rest
+    };
+    let (rest, ()) = tokio::join!(rest, one.stop());
+    let end = rest.last().expect("an end");
+    let Some(Message::End(told_why)) = &end.message else { panic!("no end: {end:?}") };
+    assert_eq!(told_why.reason(), EndReason::Draining);
+    assert!(end.version < last, "{} of {last}", end.version);
+    let resumed = StreamViewRequest {
+        match_id: table.id.clone(),
+        resume_token: end.resume_token.clone(),
+        after_version: None,
+    };
+    let expected: Vec<_> = (end.version + 1..=last).collect();
+    assert_eq!(updated(&told(&other, resumed).await), expected);
 }
 
 #[tokio::test]
