@@ -254,12 +254,21 @@ impl<G: Game> Watcher<G> {
 
     /// The next step of the past, if it has to be told of that.
     async fn recall(&mut self) -> Result<Option<Frame<G>>, Error> {
-        if self.past.is_empty() {
-            return Ok(None);
+        let Some(entry) = self.past.front().cloned() else { return Ok(None) };
+        let (matches, at) = (self.matches.clone(), self.at.clone());
+        // In a task of its own: this one is not polled while its viewer has no room for more, and who
+        // has a turn then would keep it from all others.
+        let step = self.matches.inner.tasks.spawn(async move {
+            let _turn = matches.turn().await;
+            Frame::read(at.as_deref(), &entry)
+        });
+        let frame = step.await.unwrap_or(Err(Error::RulesPanic));
+        if frame.is_ok() {
+            self.past.pop_front();
+        } else {
+            self.past.clear();
         }
-        let _turn = self.matches.turn().await;
-        let frame = self.past.pop_front().map(|entry| Frame::read(self.at.as_deref(), &entry));
-        frame.transpose().inspect_err(|_| self.past.clear())
+        frame.map(Some)
     }
 
     /// Reads the next steps from the log, as far as the reader has.

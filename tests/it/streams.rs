@@ -3,14 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt as _;
 use parlor::client::Followed;
+use parlor::games::AnyGame;
+use parlor::matches::{self, Beginning, Caller, Matches, Settings, SystemChance, SystemClock};
 use parlor::proto::game_options::Game;
 use parlor::proto::match_service_client::MatchServiceClient;
 use parlor::proto::stream_view_response::Message;
 use parlor::proto::{
     EndReason, NeapolitanOptions, NeonOptions, StreamViewRequest, StreamViewResponse,
 };
-use parlor::store::MemoryStore;
+use parlor::store::{MatchId, MemoryStore};
 use tonic::transport::Endpoint;
 use tonic::{Code, Request};
 
@@ -103,6 +106,33 @@ async fn who_is_told_of_the_past_is_sent_elsewhere_when_the_instance_stops() {
     };
     let expected: Vec<_> = (end.version + 1..=last).collect();
     assert_eq!(updated(&told(&other, resumed).await), expected);
+}
+
+#[tokio::test]
+async fn viewers_without_room_for_more_keep_nobody_from_the_past() {
+    let store = Arc::new(MemoryStore::default());
+    let instance = Instance::start(store.clone(), &[]);
+    let table = Table::create(&instance.client(), neon(), 2).await;
+    table.play(10).await;
+
+    let (clock, chance) = (Arc::new(SystemClock), Arc::new(SystemChance));
+    let matches = Matches::<AnyGame>::new(store, clock, chance, Settings::default());
+    let id = MatchId(table.id.parse().expect("an id"));
+    let watch = || matches.watch(id, Caller::Anyone, Beginning::After(0));
+    let mut stuck = Vec::new();
+    for _ in 0..64 {
+        let mut watcher = watch().await.expect("a public match");
+        let mut next = Box::pin(async move { watcher.next().await });
+        // It has begun, and nobody asks for more of it.
+        assert!(next.as_mut().now_or_never().is_none());
+        stuck.push(next);
+    }
+    let mut watcher = watch().await.expect("a public match");
+    for version in 1..=11 {
+        let told = tokio::time::timeout(Duration::from_secs(10), watcher.next()).await;
+        assert!(matches!(told, Ok(Some(matches::Message::Update(..)))), "{version}: {told:?}");
+    }
+    drop(stuck);
 }
 
 #[tokio::test]
