@@ -288,7 +288,7 @@ async fn viewers_with_huge_windows_that_read_nothing() {
                     }
                 }
             };
-            timeout(Duration::from_secs(30), ended).await.expect("it is ended");
+            timeout(Duration::from_secs(120), ended).await.expect("it is ended");
         })
         .await;
 }

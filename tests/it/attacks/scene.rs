@@ -5,7 +5,6 @@
 //! because others use it, too; beside what it was in peace, and what it was while another server on the
 //! same machine was attacked. `PARLOR_TEST_ATTACK_SECS` makes each attack last longer, for figures.
 
-use std::process::Command;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -137,12 +136,10 @@ fn duration() -> Duration {
     Duration::from_secs(number("PARLOR_TEST_ATTACK_SECS").unwrap_or(0))
 }
 
-/// Attacks again and again, at least once, on a thread that runs only when no other wants to: players
-/// and the server are not to wait for a processor that in truth is the attacker's own.
+/// Attacks again and again, at least once, on a thread of the least priority: players and the server
+/// are not to wait for a processor that in truth is the attacker's own.
 fn keep_on(attack: impl AsyncFn()) {
-    let thread = rustix::thread::gettid().as_raw_nonzero().to_string();
-    let idle = Command::new("chrt").args(["--idle", "--pid", "0", &thread]).status();
-    assert!(idle.expect("it is part of every Linux").success());
+    rustix::process::nice(19).expect("one may always ask for less");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     runtime.expect("a runtime").block_on(async {
         let began = Instant::now();
