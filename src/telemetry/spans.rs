@@ -50,12 +50,12 @@ pub(super) fn install(provider: &SdkTracerProvider) {
 /// Which traces are recorded: of those that begin here this share, and of those that callers name as
 /// the decision is.
 pub(super) fn recorded(share: f64, decision: &TraceDecision) -> impl ShouldSample + use<> {
-    let roots = Roots(Sampler::TraceIdRatioBased(share));
-    let decision = decision.clone();
-    Recorded { trusting: Sampler::ParentBased(Box::new(roots)), decision }
+    let trusting = Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(share)));
+    Recorded { trusting, decision: decision.clone() }
 }
 
-/// Takes traces that callers name for such as begin here, where the decision is ours.
+/// Takes traces that callers name for such as begin here, where the decision is ours; and records
+/// what is linked to a recorded span.
 #[derive(Clone, Debug)]
 struct Recorded {
     /// Follows whoever has decided before.
@@ -79,26 +79,8 @@ impl ShouldSample for Recorded {
             Some(id) => (None, TraceId::from_bytes(id)),
             None => (parent, trace_id),
         };
-        self.trusting.should_sample(parent, trace_id, name, kind, attributes, links)
-    }
-}
-
-/// Which traces that begin here are recorded: a share of them, and those that are linked to one that
-/// is.
-#[derive(Clone, Debug)]
-struct Roots(Sampler);
-
-impl ShouldSample for Roots {
-    fn should_sample(
-        &self,
-        parent: Option<&Context>,
-        trace_id: TraceId,
-        name: &str,
-        kind: &SpanKind,
-        attributes: &[KeyValue],
-        links: &[Link],
-    ) -> SamplingResult {
-        let mut result = self.0.should_sample(parent, trace_id, name, kind, attributes, links);
+        let mut result =
+            self.trusting.should_sample(parent, trace_id, name, kind, attributes, links);
         if links.iter().any(|link| link.span_context.is_sampled()) {
             result.decision = SamplingDecision::RecordAndSample;
         }
