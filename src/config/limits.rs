@@ -7,7 +7,7 @@ use serde::{Serialize, Serializer};
 
 use super::{Reader, Settings};
 use crate::cli::{CallArgs, Http2Args, LimitArgs, RateArgs, StreamArgs};
-use crate::connections::{self, Http2};
+use crate::connections::{self, Http2, TCP_KEEPALIVES, WRITE_STALLS};
 use crate::grpc::layers::MessageSizes;
 use crate::grpc::{Deadlines, Rate, RateLimits, StreamLimits};
 
@@ -175,9 +175,9 @@ impl Reader {
         let most = self.count("connections", &args.connections, 1..=u32::MAX);
         let preface = self.time("preface", &args.preface);
         let first_request = self.time("first-request", &args.first_request);
-        let write_stall = self.time("write-stall", &args.write_stall);
+        let write_stall = self.time_within("write-stall", &args.write_stall, &WRITE_STALLS);
         let age = self.time("connection-age", &args.connection_age);
-        let tcp_keepalive = self.time("tcp-keepalive", &args.tcp_keepalive);
+        let tcp_keepalive = self.time_within("tcp-keepalive", &args.tcp_keepalive, &TCP_KEEPALIVES);
         if preface > first_request && first_request.is_some() {
             self.mistakes.push("--preface: not more than --first-request".to_owned());
         }
@@ -334,8 +334,11 @@ mod tests {
             ("preface", "1s", "0s"),
             ("first-request", "20s", "soon"),
             ("write-stall", "1m", "-1s"),
+            ("write-stall", "24days", "25days"),
             ("connection-age", "1h", "0s"),
             ("tcp-keepalive", "5s", "0s"),
+            ("tcp-keepalive", "1s", "999ms"),
+            ("tcp-keepalive", "9h", "10h"),
             ("stream-stall", "1s", "0s"),
             ("connection-streams", "7", "0"),
             ("stream-window", "1", "2147483648"),

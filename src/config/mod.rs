@@ -174,6 +174,20 @@ impl Reader {
         self.note(flag, if time.is_zero() { Err("longer than nothing") } else { Ok(time) })
     }
 
+    /// A time between these two.
+    fn time_within(
+        &mut self,
+        flag: &str,
+        text: &str,
+        range: &RangeInclusive<Duration>,
+    ) -> Option<Duration> {
+        let time = self.time(flag, text)?;
+        let [least, most] =
+            [range.start(), range.end()].map(|end| humantime::format_duration(*end));
+        let error = format!("from {least} to {most}");
+        self.note(flag, if range.contains(&time) { Ok(time) } else { Err(error) })
+    }
+
     /// A time that may be none.
     fn pause(&mut self, flag: &str, text: &str) -> Option<Duration> {
         let time = humantime::parse_duration(text).map_err(|error| error.to_string());

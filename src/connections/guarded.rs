@@ -5,19 +5,40 @@ use std::pin::Pin;
 use std::task::{Context, Poll, ready};
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::net::TcpStream;
 use tokio::time::{Instant, Sleep, sleep_until};
+use tokio_rustls::server::TlsStream;
 
 use super::{Limits, Peer, Slot};
 
 /// How much a caller says before it is clear what it speaks: the preface of HTTP/2.
 const PREFACE: usize = 24;
 
-/// A connection with deadlines.
+/// A connection, plain or encrypted.
+pub trait Connection: AsyncRead + AsyncWrite + Send + Unpin {
+    /// Has the system reset it when it is dropped, rather than keep what was written until it is read:
+    /// for minutes, where nobody reads.
+    fn reset_on_drop(&self);
+}
+
+impl Connection for TcpStream {
+    fn reset_on_drop(&self) {
+        // It fails only where there is no connection any more.
+        let _ = self.set_zero_linger();
+    }
+}
+
+impl<S: Connection> Connection for TlsStream<S> {
+    fn reset_on_drop(&self) {
+        self.get_ref().0.reset_on_drop();
+    }
+}
+
+/// A connection with deadlines; past one it is reset.
 ///
 /// They are looked at whenever it is read from, which whoever serves it does all the time.
-#[derive(Debug)]
-pub struct Guarded<S> {
-    io: S,
+pub struct Guarded {
+    io: Box<dyn Connection>,
     peer: Peer,
     limits: Limits,
     since: Instant,
@@ -31,11 +52,16 @@ pub struct Guarded<S> {
     _slot: Slot,
 }
 
-impl<S> Guarded<S> {
-    pub(super) fn new(io: S, peer: Peer, slot: Slot, limits: Limits) -> Self {
+impl Guarded {
+    pub(super) fn new(
+        io: impl Connection + 'static,
+        peer: Peer,
+        slot: Slot,
+        limits: Limits,
+    ) -> Self {
         let since = Instant::now();
         let alarm = Box::pin(sleep_until(since + limits.preface));
-        Self { io, peer, limits, since, heard: 0, stalled: None, alarm, _slot: slot }
+        Self { io: Box::new(io), peer, limits, since, heard: 0, stalled: None, alarm, _slot: slot }
     }
 
     pub(super) fn peer(&self) -> Peer {
@@ -65,6 +91,7 @@ impl<S> Guarded<S> {
             return Ok(());
         }
         tracing::debug!(peer = %self.peer.address, why, "a connection was ended");
+        self.io.reset_on_drop();
         Err(io::Error::new(io::ErrorKind::TimedOut, why))
     }
 
@@ -84,7 +111,7 @@ impl<S> Guarded<S> {
     }
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Guarded<S> {
+impl AsyncRead for Guarded {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -98,7 +125,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Guarded<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Guarded<S> {
+impl AsyncWrite for Guarded {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -133,15 +160,16 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Guarded<S> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::time::Duration;
 
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _, DuplexStream, duplex};
+    use tokio::net::TcpListener;
 
     use super::super::{Http2, Open};
     use super::*;
 
-    const LIMITS: Limits = Limits {
+    pub(in super::super) const LIMITS: Limits = Limits {
         most: 1,
         preface: Duration::from_secs(5),
         first_request: Duration::from_secs(10),
@@ -164,15 +192,23 @@ mod tests {
         },
     };
 
-    fn guarded() -> (DuplexStream, Guarded<DuplexStream>) {
-        let (far, near) = duplex(64);
+    impl Connection for DuplexStream {
+        fn reset_on_drop(&self) {}
+    }
+
+    fn guard(near: impl Connection + 'static) -> Guarded {
         let slot = Open::default().one_more(1).expect("the first");
         let peer = Peer::new("127.0.0.1:1".parse().expect("an address"));
-        (far, Guarded::new(near, peer, slot, LIMITS))
+        Guarded::new(near, peer, slot, LIMITS)
+    }
+
+    fn guarded() -> (DuplexStream, Guarded) {
+        let (far, near) = duplex(64);
+        (far, guard(near))
     }
 
     /// Reads until the end, and says after how many seconds that came, and why.
-    async fn ended(mut guarded: Guarded<DuplexStream>) -> (u64, String) {
+    async fn ended(mut guarded: Guarded) -> (u64, String) {
         let since = Instant::now();
         let error = guarded.read_to_end(&mut Vec::new()).await.expect_err("it is ended");
         (since.elapsed().as_secs(), error.to_string())
@@ -213,6 +249,22 @@ mod tests {
         });
         assert_eq!(written.0.expect_err("it is ended").to_string(), "it reads nothing");
         assert_eq!(since.elapsed().as_secs(), 50);
+    }
+
+    /// Otherwise the system keeps what it has of it, and the caller can read on.
+    #[tokio::test]
+    async fn what_was_written_to_who_reads_nothing_is_forgotten_with_it() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let mut far = TcpStream::connect(listener.local_addr().expect("one")).await.expect("met");
+        let mut guarded = guard(listener.accept().await.expect("met").0);
+        guarded.heard = PREFACE;
+        guarded.peer.asks();
+        guarded.limits.write_stall = Duration::from_millis(50);
+        let error = guarded.write_all(&vec![0; 64 << 20]).await.expect_err("it is ended");
+        assert_eq!(error.to_string(), "it reads nothing");
+        drop(guarded);
+        let error = far.read_to_end(&mut Vec::new()).await.expect_err("it is reset");
+        assert_eq!(error.kind(), io::ErrorKind::ConnectionReset);
     }
 
     #[test]

@@ -9,14 +9,15 @@ mod serving;
 mod tls;
 mod turned_away;
 
+use std::io;
 use std::net::SocketAddr;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures_util::{Stream, stream};
 use socket2::{SockRef, TcpKeepalive};
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::task::JoinSet;
 
@@ -29,6 +30,19 @@ use crate::memory::Memory;
 
 /// How long to wait when no connection can be accepted, such as for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// How much the system takes of what is written to a caller beyond what it can send, in bytes.
+///
+/// Linux would take up to 4 MiB, out of the memory of the container, for each who reads nothing.
+const UNSENT: u32 = 128 * 1024;
+
+/// What a [`Limits::write_stall`] may be: TCP counts it in milliseconds.
+pub const WRITE_STALLS: RangeInclusive<Duration> =
+    Duration::from_millis(1)..=Duration::from_secs(24 * 24 * 60 * 60);
+
+/// What a [`Limits::tcp_keepalive`] may be: TCP counts it in seconds, up to 32,767.
+pub const TCP_KEEPALIVES: RangeInclusive<Duration> =
+    Duration::from_secs(1)..=Duration::from_secs(9 * 60 * 60);
 
 /// What connections are allowed.
 #[derive(Clone, Copy, Debug)]
@@ -131,14 +145,6 @@ impl Peer {
     }
 }
 
-/// A connection, plain or encrypted.
-pub trait Connection: AsyncRead + AsyncWrite + Send + Unpin {}
-
-impl<S: AsyncRead + AsyncWrite + Send + Unpin> Connection for S {}
-
-/// What comes in.
-pub type Accepted = Guarded<Box<dyn Connection>>;
-
 /// The connections that come in. One too many is accepted and closed, so that its caller knows.
 ///
 /// Who is slow to agree on TLS keeps nobody else waiting.
@@ -149,12 +155,26 @@ pub fn incoming(
     memory: Memory,
     tls: Option<Tls>,
     turned_away: TurnedAway,
-) -> impl Stream<Item = Accepted> {
+) -> impl Stream<Item = Guarded> {
     let door = Door { listener, open, limits, memory, tls, turned_away, agreeing: JoinSet::new() };
     stream::unfold(door, |mut door| async move {
         let accepted = door.next().await;
         Some((accepted, door))
     })
+}
+
+/// Tells the system what a connection is allowed, where it decides that.
+fn tune(socket: &TcpStream, limits: &Limits) -> io::Result<()> {
+    socket.set_nodelay(true)?;
+    let socket = SockRef::from(socket);
+    socket.set_tcp_keepalive(&TcpKeepalive::new().with_time(limits.tcp_keepalive))?;
+    #[cfg(target_os = "linux")]
+    {
+        socket.set_tcp_notsent_lowat(UNSENT)?;
+        // Also once it is closed here, when nobody else looks whether the rest of it is taken.
+        socket.set_tcp_user_timeout(Some(limits.write_stall))?;
+    }
+    Ok(())
 }
 
 /// Where connections come in.
@@ -166,11 +186,11 @@ struct Door {
     tls: Option<Tls>,
     turned_away: TurnedAway,
     /// Those that are agreeing on TLS.
-    agreeing: JoinSet<Option<Accepted>>,
+    agreeing: JoinSet<Option<Guarded>>,
 }
 
 impl Door {
-    async fn next(&mut self) -> Accepted {
+    async fn next(&mut self) -> Guarded {
         loop {
             let accepted = tokio::select! {
                 Some(agreed) = self.agreeing.join_next() => {
@@ -197,7 +217,7 @@ impl Door {
     }
 
     /// The connection, if it needs no TLS and there is room for it.
-    fn meet(&mut self, socket: TcpStream, peer: Peer) -> Option<Accepted> {
+    fn meet(&mut self, socket: TcpStream, peer: Peer) -> Option<Guarded> {
         let limits = self.limits;
         if self.memory.is_full() {
             self.turned_away.note(Cause::Memory);
@@ -207,19 +227,14 @@ impl Door {
             self.turned_away.note(Cause::Connections);
             return None;
         };
-        let keepalive = TcpKeepalive::new().with_time(limits.tcp_keepalive);
-        socket.set_nodelay(true).ok()?;
-        SockRef::from(&socket).set_tcp_keepalive(&keepalive).ok()?;
+        tune(&socket, &limits).ok()?;
         let Some(tls) = &self.tls else {
-            return Some(Guarded::new(Box::new(socket), peer, slot, limits));
+            return Some(Guarded::new(socket, peer, slot, limits));
         };
         let agreed = tls.acceptor().accept(socket);
         self.agreeing.spawn(async move {
             match tokio::time::timeout(limits.preface, agreed).await {
-                Ok(Ok(encrypted)) => {
-                    let encrypted: Box<dyn Connection> = Box::new(encrypted);
-                    Some(Guarded::new(encrypted, peer, slot, limits))
-                }
+                Ok(Ok(encrypted)) => Some(Guarded::new(encrypted, peer, slot, limits)),
                 Ok(Err(error)) => {
                     tracing::debug!(peer = %peer.address, %error, "TLS was not agreed on");
                     None
@@ -231,5 +246,78 @@ impl Door {
             }
         });
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::pin::pin;
+
+    use futures_util::StreamExt as _;
+    use procfs::net::{TcpState, tcp};
+    use tokio::io::AsyncWriteExt as _;
+
+    use super::guarded::tests::LIMITS;
+    use super::*;
+
+    /// A connection, and this side of it.
+    async fn met(limits: Limits) -> (TcpStream, Guarded) {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let (open, memory, turned_away) = Default::default();
+        let mut incoming = pin!(incoming(listener, open, limits, memory, None, turned_away));
+        let (far, near) = tokio::join!(TcpStream::connect(address), incoming.next());
+        (far.expect("met"), near.expect("met"))
+    }
+
+    /// How many bytes can be written to who does not read.
+    async fn fill(near: &mut Guarded) -> usize {
+        let mut taken = 0;
+        let writing = async {
+            loop {
+                taken += near.write(&[0; 16 * 1024]).await.expect("it may be slow");
+            }
+        };
+        let _: Result<(), _> = tokio::time::timeout(Duration::from_millis(100), writing).await;
+        taken
+    }
+
+    #[tokio::test]
+    async fn the_system_allows_what_may_be_set() {
+        let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+        let socket = TcpStream::connect(listener.local_addr().expect("one")).await.expect("met");
+        for end in [RangeInclusive::start, RangeInclusive::end] {
+            let (write_stall, tcp_keepalive) = (*end(&WRITE_STALLS), *end(&TCP_KEEPALIVES));
+            tune(&socket, &Limits { write_stall, tcp_keepalive, ..LIMITS }).expect("allowed");
+        }
+    }
+
+    #[tokio::test]
+    async fn the_system_keeps_little_for_who_reads_nothing() {
+        let (_far, mut near) = met(LIMITS).await;
+        // What the other end takes before anyone reads there is not ours.
+        let taken = fill(&mut near).await;
+        assert!(taken < 1 << 20, "{taken} bytes");
+    }
+
+    #[tokio::test]
+    async fn the_system_does_not_keep_it_for_long_when_the_connection_is_closed() {
+        let write_stall = Duration::from_millis(500);
+        let (far, mut near) = met(Limits { write_stall, ..LIMITS }).await;
+        fill(&mut near).await;
+        drop(near);
+        let far = far.local_addr().expect("an address");
+        let kept = || {
+            let mut all = tcp().expect("what connections there are").into_iter();
+            all.any(|one| one.remote_address == far && one.state == TcpState::FinWait1)
+        };
+        assert!(kept(), "nothing is left of it");
+        let forgotten = async {
+            while kept() {
+                tokio::time::sleep(Duration::from_millis(50)).await;
+            }
+        };
+        let forgotten = tokio::time::timeout(Duration::from_secs(20), forgotten).await;
+        forgotten.expect("it is kept for ever");
     }
 }

@@ -21,12 +21,12 @@ use tonic::body::Body;
 use tower::{Service, ServiceExt as _};
 
 use super::answers::{Answer, Senders};
-use super::{Accepted, Http2, Limits};
+use super::{Guarded, Http2, Limits};
 
 /// Serves connections as they come in, until `stop`; then lets no more in, tells those that there
 /// are to go, and waits until they have.
 pub async fn serve<S>(
-    incoming: impl Stream<Item = Accepted>,
+    incoming: impl Stream<Item = Guarded>,
     service: S,
     limits: Limits,
     stop: impl Future<Output = ()>,
@@ -103,7 +103,7 @@ async fn told_to_go(age: Duration, leave: CancellationToken) {
 
 /// Serves one connection.
 async fn attend<S>(
-    accepted: Accepted,
+    accepted: Guarded,
     builder: Builder<Senders>,
     service: S,
     going: impl Future<Output = ()>,

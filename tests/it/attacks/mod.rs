@@ -258,37 +258,58 @@ async fn bytes_that_are_neither_http_1_nor_http_2() {
         .await;
 }
 
+/// Asks to watch the match so many times on one connection, any of which may be sent a gigabyte, and
+/// reads nothing; then only shows signs of life, until the server has ended it.
+async fn watch_and_read_nothing(address: &str, match_id: &str, streams: u32) {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4096).unwrap();
+    let mut socket = socket.connect(address.parse().unwrap()).await.expect("it listens");
+    let settings = frame(SETTINGS, 0, 0, b"\0\x04\x40\0\0\0");
+    let window = frame(WINDOW_UPDATE, 0, 0, &(1_u32 << 30).to_be_bytes());
+    let hello = [&HELLO[..PREFACE], &settings, &window].concat();
+    let message = framed(&StreamViewRequest {
+        match_id: match_id.to_owned(),
+        after_version: Some(0),
+        ..StreamViewRequest::default()
+    });
+    let asking = async {
+        socket.write_all(&hello).await?;
+        for stream in (1..2 * streams).step_by(2) {
+            let call = frame(HEADERS, END_HEADERS, stream, &headers("StreamView"));
+            let message = frame(DATA, END_STREAM, stream, &message);
+            socket.write_all(&[call, message].concat()).await?;
+        }
+        loop {
+            socket.write_all(&frame(WINDOW_UPDATE, 0, 0, &1_u32.to_be_bytes())).await?;
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+    };
+    let ended: Result<Result<(), std::io::Error>, _> =
+        timeout(Duration::from_secs(30), asking).await;
+    assert!(ended.expect("it is ended").is_err());
+}
+
 #[tokio::test]
 async fn viewers_with_huge_windows_that_read_nothing() {
-    let scene = Scene::set(&["--spectators=off", "--write-stall=1s"]).await;
+    let flags = ["--spectators=off", "--spectator-rate=off", "--write-stall=1s"];
+    let scene = Scene::set(&flags).await;
     // So that there is much for each of them.
     scene.play_what_is_known().await;
     scene
         .attack(async |address, match_id| {
-            let socket = TcpSocket::new_v4().unwrap();
-            socket.set_recv_buffer_size(4096).unwrap();
-            let mut socket = socket.connect(address.parse().unwrap()).await.expect("it listens");
-            // Every stream may be sent a gigabyte, and all together, too.
-            let settings = frame(SETTINGS, 0, 0, b"\0\x04\x40\0\0\0");
-            let window = frame(WINDOW_UPDATE, 0, 0, &(1_u32 << 30).to_be_bytes());
-            let hello = [&HELLO[..PREFACE], &settings, &window].concat();
-            socket.write_all(&hello).await.unwrap();
-            let message = framed(&StreamViewRequest {
-                match_id: match_id.to_owned(),
-                after_version: Some(0),
-                ..StreamViewRequest::default()
-            });
-            // It asks for more and more and reads nothing, until it is ended: then it cannot ask.
-            let ended = async {
-                for stream in (1..u32::MAX / 2).step_by(2) {
-                    let call = frame(HEADERS, END_HEADERS, stream, &headers("StreamView"));
-                    let message = frame(DATA, END_STREAM, stream, &message);
-                    if socket.write_all(&[call, message].concat()).await.is_err() {
-                        break;
-                    }
-                }
-            };
-            timeout(Duration::from_secs(120), ended).await.expect("it is ended");
+            // As many as a connection may have.
+            join_all((0..4).map(|_| watch_and_read_nothing(address, match_id, 100))).await;
+        })
+        .await;
+}
+
+#[tokio::test]
+async fn viewers_without_number_that_read_nothing() {
+    let scene = Scene::set(&["--write-stall=1s"]).await;
+    scene.play_what_is_known().await;
+    scene
+        .attack(async |address, match_id| {
+            watch_and_read_nothing(address, match_id, u32::MAX / 4).await;
         })
         .await;
 }
@@ -314,7 +335,7 @@ async fn tokens_that_are_guessed() {
 
 #[tokio::test]
 async fn ten_thousand_streams_that_are_cancelled() {
-    let scene = Scene::set(&["--spectators=50"]).await;
+    let scene = Scene::set(&["--spectators=50", "--spectator-rate=off"]).await;
     scene
         .attack(async |address, match_id| {
             let message = framed(&StreamViewRequest {

@@ -33,13 +33,11 @@ const TABLES: usize = 2;
 const THOUGHT: Duration = Duration::from_millis(3);
 
 /// What every server here is set to, so that only attackers meet limits.
-const FLAGS: [&str; 7] = [
+const FLAGS: [&str; 5] = [
     "--rate-limits=on",
     "--seat-rate=off",
     "--match-rate=off",
     "--create-rate=off",
-    "--stream-rate=off",
-    "--spectator-rate=off",
     "--admin-listen=127.0.0.1:0",
 ];
 
