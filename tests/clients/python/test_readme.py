@@ -34,8 +34,9 @@ def test_the_player_of_the_readme_plays_a_whole_match_at_the_rates_of_a_server(
             rival = subprocess.run(
                 command, stdout=subprocess.PIPE, text=True, timeout=PATIENCE_SECS, check=True
             )
-            _, errors = player.communicate(timeout=PATIENCE_SECS)
+            said, errors = player.communicate(timeout=PATIENCE_SECS)
         finally:
             player.kill()
     assert player.returncode == 0, errors
     assert "over: " in rival.stdout
+    assert said.startswith("won by ")
