@@ -7,7 +7,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use http::{HeaderName, HeaderValue};
-use procfs::ProcError;
 use socket2::{Domain, Protocol, Socket, Type};
 use tokio_util::sync::CancellationToken;
 use tonic::body::Body;
@@ -49,8 +48,8 @@ pub enum StartError {
     #[error(transparent)]
     Store(#[from] StoreError),
     /// What memory it takes cannot be known.
-    #[error("cannot see how much memory is in use, for --memory: {0}")]
-    Memory(#[from] ProcError),
+    #[error("cannot see how much memory is in use, for --memory")]
+    Memory,
 }
 
 /// The service, bound to its port, not yet serving.
@@ -110,7 +109,7 @@ impl App {
         let stop = CancellationToken::new();
         let open = Open::default();
         let tls = settings.tls.clone().map(Tls::load).transpose()?;
-        let memory = Memory::new(settings.limits.memory)?;
+        let memory = Memory::new(settings.limits.memory).ok_or(StartError::Memory)?;
         let shed = ShedLayer::new(settings.limits.in_flight, memory.clone());
         Ok(Self {
             settings,

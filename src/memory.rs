@@ -9,8 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
-use procfs::ProcResult;
-use procfs::process::Process;
+use memory_stats::memory_stats;
 
 /// How often it is looked at.
 const PERIOD: Duration = Duration::from_millis(100);
@@ -32,15 +31,12 @@ pub struct Memory {
 }
 
 impl Memory {
-    /// The process may take so many bytes.
-    ///
-    /// # Errors
-    /// When the system does not say how much it takes.
-    pub fn new(most: Option<usize>) -> ProcResult<Self> {
+    /// The process may take so many bytes; nothing where the system does not say how much it takes.
+    pub fn new(most: Option<usize>) -> Option<Self> {
         if most.is_some() {
             resident()?;
         }
-        Ok(Self { most, full: Arc::default() })
+        Some(Self { most, full: Arc::default() })
     }
 
     /// One that is full.
@@ -58,7 +54,7 @@ impl Memory {
     pub async fn watch(&self, relieve: impl Fn()) {
         let Some(most) = self.most else { return std::future::pending().await };
         loop {
-            if let Ok(resident) = resident()
+            if let Some(resident) = resident()
                 && let Some(is_full) = self.judge(resident, most)
             {
                 if is_full {
@@ -86,10 +82,9 @@ impl Memory {
     }
 }
 
-/// How much memory of this process is in use, in bytes.
-fn resident() -> ProcResult<usize> {
-    let pages = Process::myself()?.statm()?.resident;
-    Ok((pages * procfs::page_size()) as usize)
+/// How much memory of this process is in use, in bytes, where the system says it.
+fn resident() -> Option<usize> {
+    memory_stats().map(|stats| stats.physical_mem)
 }
 
 /// Lets the allocator give back to the system what this thread has freed, if memory was found to be

@@ -34,6 +34,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// How much the system takes of what is written to a caller beyond what it can send, in bytes.
 ///
 /// Linux would take up to 4 MiB, out of the memory of the container, for each who reads nothing.
+#[cfg(target_os = "linux")]
 const UNSENT: u32 = 128 * 1024;
 
 /// What a [`Limits::write_stall`] may be: TCP counts it in milliseconds.
@@ -249,7 +250,7 @@ impl Door {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, target_os = "linux"))]
 mod tests {
     use std::pin::pin;
 

@@ -18,7 +18,6 @@ use opentelemetry::metrics::{Meter, MeterProvider as _};
 use opentelemetry_otlp::MetricExporter;
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::metrics::{PeriodicReader, SdkMeterProvider};
-use prometheus::process_collector::ProcessCollector;
 use prometheus::{Registry, TextEncoder};
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
@@ -262,8 +261,12 @@ impl Metrics {
         let mut builder = SdkMeterProvider::builder().with_resource(resource);
         let registry = are_read.then(Registry::new);
         if let Some(registry) = &registry {
-            let process = Box::new(ProcessCollector::for_self());
-            registry.register(process).map_err(|error| bad(&error))?;
+            // What the collector reads is in /proc.
+            #[cfg(target_os = "linux")]
+            {
+                let process = Box::new(prometheus::process_collector::ProcessCollector::for_self());
+                registry.register(process).map_err(|error| bad(&error))?;
+            }
             let reader = opentelemetry_prometheus::exporter().with_registry(registry.clone());
             let reader = reader.scope_info_enabled(false).build();
             builder = builder.with_reader(reader.map_err(|error| bad(&error))?);
