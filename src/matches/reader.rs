@@ -250,7 +250,7 @@ impl<G: Game> Matches<G> {
                 // The snapshot may tell what the log does not any more.
                 Err(StoreError::Corrupt(why)) => {
                     tracing::error!(match_id = %id, why, "the log of a match cannot be read");
-                    return self.start_over(id, reader).await;
+                    return self.start_over(id, reader, Error::Corrupt(why)).await;
                 }
                 log => log?,
             };
@@ -260,19 +260,23 @@ impl<G: Game> Matches<G> {
             };
             let mut steps = Vec::with_capacity(log.entries.len());
             let mut at = Arc::clone(&latest);
-            let mut broken = log.head.version < version
+            let lost = log.head.version < version
                 || (log.head.version == version && log.head.digest != latest.position.digest);
+            let mut broken = lost.then_some(Error::Forked);
             for entry in &log.entries {
-                let Ok(mut frame) = at.read_next(entry) else {
-                    broken = true;
-                    break;
+                let mut frame = match at.read_next(entry) {
+                    Ok(frame) => frame,
+                    Err(error) => {
+                        broken = Some(error);
+                        break;
+                    }
                 };
                 frame.heard = Some(reader.heard(frame.live.position, now));
                 at = Arc::clone(&frame.live);
                 steps.push(Arc::new(frame));
             }
-            if broken {
-                return self.start_over(id, reader).await;
+            if let Some(why) = broken {
+                return self.start_over(id, reader, why).await;
             }
             if steps.is_empty() {
                 return Ok(());
@@ -281,12 +285,22 @@ impl<G: Game> Matches<G> {
         }
     }
 
-    /// Goes on with the history that the store has now, which is not the one that was read.
-    async fn start_over(&self, id: MatchId, reader: &Reader<G>) -> Result<(), StoreError> {
+    /// Goes on with what the store has now, which does not follow from what was read: the store lost
+    /// that, or the rules fail on a step between.
+    async fn start_over(
+        &self,
+        id: MatchId,
+        reader: &Reader<G>,
+        why: Error,
+    ) -> Result<(), StoreError> {
         self.inner.cache.remove(&id);
         match self.current(id).await {
             Ok(latest) => {
-                forked(id, latest.position.version, "reader");
+                if matches!(why, Error::Forked | Error::Corrupt(_)) {
+                    forked(id, latest.position.version, "reader");
+                } else {
+                    tracing::error!(match_id = %id, error = %why, "a step of a match cannot be told");
+                }
                 reader.change(|tail| {
                     tail.latest = latest;
                     tail.frames.clear();

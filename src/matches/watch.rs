@@ -43,7 +43,7 @@ pub enum Beginning {
 pub enum SnapshotReason {
     /// It did not resume.
     Initial,
-    /// What it had seen is not the history of the match.
+    /// The match does not go on from what it had seen.
     HistoryForked,
 }
 

@@ -7,14 +7,18 @@ use std::time::Duration;
 use bytes::Bytes;
 use hmac::{Hmac, KeyInit as _, Mac as _};
 use parlor::client::{Client, Patience};
+use parlor::games::wire::Wire as _;
 use parlor::games::{AnyGame, AnyOptions, neapolitan};
 use parlor::matches::{Record, SCHEMA};
 use parlor::proto::game_options::Game;
+use parlor::proto::stream_view_response::Message;
 use parlor::proto::{
     CreateMatchRequest, GameOptions, GetMatchRequest, GetViewRequest, NeonOptions, NewSeat,
     RenewTokenRequest, SeatKind, StreamViewRequest, SubmitActionRequest, Visibility,
 };
-use parlor::store::{Entry, MatchId, MemoryStore, Store};
+use parlor::store::{
+    Commit, Committed, Digest, Entry, MatchId, MemoryStore, Position, Request, Store,
+};
 use serde_json::{Value, json};
 use sha2::Sha256;
 use tonic::{Code, Status};
@@ -75,12 +79,35 @@ impl Doctored {
         change(&mut setup);
         creation.setup = serde_json::from_value(setup).expect("a setup");
         let input = postcard::to_allocvec(&(SCHEMA, 0_u32, &creation)).expect("written");
-        let mut digest = Hmac::<Sha256>::new_from_slice(&creation.history_key).expect("a key");
-        digest.update(&[&[0; 16], &1_u64.to_be_bytes()[..], &input].concat());
-        let digest = digest.finalize().into_bytes();
-        self.first.position.digest.0.copy_from_slice(&digest[..16]);
-        self.first.input = input.into();
+        self.first = self.after(Position { version: 0, digest: Digest([0; 16]) }, input);
         self
+    }
+
+    /// The entry that the log has after this position for this input.
+    fn after(&self, before: Position, input: Vec<u8>) -> Entry {
+        let key = &self.record.creation.history_key;
+        let version = before.version + 1;
+        let mut mac = Hmac::<Sha256>::new_from_slice(key).expect("a key");
+        mac.update(&[&before.digest.0, &version.to_be_bytes()[..], &input].concat());
+        let mut digest = Digest([0; 16]);
+        digest.0.copy_from_slice(&mac.finalize().into_bytes()[..16]);
+        Entry { position: Position { version, digest }, input: input.into() }
+    }
+
+    /// Makes the next version of it in a store, as an instance would whose rules do not fail on the
+    /// next action.
+    async fn go_on(&self, store: &impl Store) {
+        let base = self.first.position;
+        let (seat, _) = self.record.decisions.iter().find(|(_, open)| open.is_some()).unwrap();
+        let action = AnyGame::read_action(self.action.0.action.as_ref().unwrap()).unwrap();
+        let input = postcard::to_allocvec(&(SCHEMA, 3_u32, seat, action)).expect("written");
+        let Entry { position, input } = self.after(base, input);
+        let record = Record { version: position.version, ..self.record.clone() };
+        let snapshot = postcard::to_allocvec(&(SCHEMA, record)).expect("written").into();
+        let request = Request { scope: seat.number(), id: Uuid::new_v4(), digest: base.digest };
+        let digest = position.digest;
+        let commit = Commit { base, digest, request, input, snapshot, keep: KEEP };
+        assert_eq!(store.commit(self.id(), commit).await, Ok(Committed::Done));
     }
 
     /// Puts it into a store.
@@ -160,11 +187,14 @@ async fn a_client_finds_the_instance_that_has_the_rules_of_a_match() {
     }
 }
 
+/// A state on which the next action fails: there is no place for another play.
+fn full(neon: &mut Value) {
+    neon["plays"] = json!(vec![json!({ "seat": 0, "cards": 1 }); 6]);
+}
+
 #[tokio::test]
 async fn an_action_on_which_the_rules_fail_is_told_so_and_changes_nothing() {
-    // There is no place for another play.
-    let play = json!({ "seat": 0, "cards": 1 });
-    let doctored = Doctored::new().await.game(|neon| neon["plays"] = json!(vec![&play; 6]));
+    let doctored = Doctored::new().await.game(full);
     let (store, instance) = doctored.instance().await;
     let (action, token) = &doctored.action;
     let mut raw = instance.raw().await;
@@ -232,6 +262,34 @@ async fn a_viewer_of_a_past_that_the_rules_fail_on_is_told_so() {
             None => assert_eq!(first.expect("a snapshot").expect("a message").version, 1),
         }
     }
+}
+
+#[tokio::test]
+async fn a_step_that_the_rules_fail_on_is_not_taken_for_a_loss() {
+    let redis = RedisServer::start().await;
+    let doctored = Doctored::new().await.game(full);
+    let store = redis.store().await;
+    doctored.keep(&store).await;
+    let process =
+        Process::start(&[&format!("--store={}", redis.url()), "--admin-listen=127.0.0.1:0"]);
+    let match_id = doctored.action.0.match_id.clone();
+    let stream = StreamViewRequest { match_id, ..Default::default() };
+    let stream = process.raw().await.stream_view(stream).await;
+    let mut stream = stream.expect("a stream").into_inner();
+    for version in 1..=2 {
+        let told = tokio::time::timeout(Duration::from_secs(10), stream.message()).await;
+        let told = told.expect("it is told in time").expect("no error").expect("a snapshot");
+        assert!(matches!(told.message, Some(Message::Snapshot(_))), "{told:?}");
+        assert_eq!(told.version, version);
+        if version == 1 {
+            doctored.go_on(&store).await;
+        }
+    }
+
+    let (_, metrics) = get(&process.admin().expect("a port for operators"), "/metrics").await;
+    assert!(metrics.contains(r#"parlor_panics_total{where="rules"} 1"#), "{metrics}");
+    assert!(!metrics.contains("parlor_forks_total{"), "nobody is to be paged for it: {metrics}");
+    process.stop().await;
 }
 
 #[tokio::test]
