@@ -205,10 +205,16 @@ fn replies(
                     open.is_late();
                     return Some((Err(Fault::DEADLINE_EXCEEDED.status()), None));
                 }
-                () = place.superseded() => watcher.leave(EndReason::Superseded),
+                () = place.superseded() => watcher.leave(EndReason::Superseded).map(Ok),
                 next = watcher.next() => next,
             };
-            let next = next?;
+            let next = match next? {
+                Ok(next) => next,
+                Err(error) => {
+                    open.fails();
+                    return Some((Err(error.into()), None));
+                }
+            };
             if let Message::End(reason) = next {
                 open.ends(reason);
             }

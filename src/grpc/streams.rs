@@ -35,6 +35,11 @@ impl OpenStream {
         };
     }
 
+    /// It ends next, because the match cannot be told any further.
+    pub(super) fn fails(&mut self) {
+        self.reason = "failed";
+    }
+
     /// It ends next, because its caller gave it no more time.
     pub(super) fn is_late(&mut self) {
         self.reason = "deadline";

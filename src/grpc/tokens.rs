@@ -2,7 +2,8 @@
 //!
 //! A token is a capability for one seat of one match, or for watching one match. It is checked
 //! before the store is asked for anything. The `kid` in its header names the key, so that keys can
-//! be rotated: the first one signs, all of them verify.
+//! be rotated: the first one signs, all of them verify. A new one has to be known to all instances
+//! before it is the first at any.
 
 use std::fmt;
 use std::str::FromStr;
@@ -259,6 +260,26 @@ mod tests {
         assert_eq!(keys.verify(&token).expect("it is still good"), first);
         let garbled = format!("{token}x");
         assert_eq!(reason(&keys.verify(&garbled).expect_err("garbled")), "TOKEN_INVALID");
+    }
+
+    #[test]
+    fn while_keys_are_rotated_neighbours_know_what_each_other_signs() {
+        let [one, two] =
+            [("k1", "11"), ("k2", "22")].map(|(id, byte)| format!("{id}:{}", byte.repeat(32)));
+        let steps = [one.clone(), format!("{one},{two}"), format!("{two},{one}")];
+        let steps = steps.map(|keys| keys.parse::<TokenKeys>().expect("keys"));
+        let token = |keys: &TokenKeys| {
+            let (now, life) = (get_current_timestamp(), Duration::from_secs(60));
+            keys.issue(MatchId(Uuid::nil()), None, now, life).expect("a token")
+        };
+        for (one, other) in [(0, 1), (1, 0), (1, 2), (2, 1)] {
+            let (signs, verifies) = (&steps[one], &steps[other]);
+            verifies.verify(&token(signs)).expect("a key that both have");
+            assert!(verifies.is_sealed(b"here", &signs.seal(b"here")));
+        }
+        // Without the step between.
+        let refused = steps[0].verify(&token(&steps[2])).expect_err("a key that it has not");
+        assert_eq!(reason(&refused), "TOKEN_INVALID");
     }
 
     #[test]

@@ -6,7 +6,7 @@ use uuid::Uuid;
 use super::change::Answer;
 use super::create::NewPlayer;
 use super::record::Input;
-use super::{Error, Event, JoinCode, Matches, stored};
+use super::{Caller, Error, Event, JoinCode, Matches, stored};
 use crate::rules::{Game, Seat};
 use crate::store::{MatchId, Request};
 
@@ -75,12 +75,19 @@ impl<G: Game> Matches<G> {
         request_id: Uuid,
     ) -> Result<Answer<G>, Error> {
         let digest = stored::digest_of(&(epoch, "renew"))?;
-        let request = Request { scope: seat.number(), id: request_id, digest };
+        let mut request = Request { scope: seat.number(), id: request_id, digest };
         let issued_at = self.inner.clock.unix_millis() / 1000;
-        self.change(id, request, Error::RequestIdReused, move |record| {
-            record.check_epoch(seat, epoch)?;
-            Ok(Input::Renew(seat, issued_at))
-        })
-        .await
+        loop {
+            let renewed = self.change(id, request, Error::RequestIdReused, move |record| {
+                record.check_epoch(seat, epoch)?;
+                Ok(Input::Renew(seat, issued_at))
+            });
+            let answer = renewed.await?;
+            if answer.frame.live.record.is_revoked(Caller::Seat(seat, epoch)) {
+                return Ok(answer);
+            }
+            // The store has lost that the caller's own token was issued, which is to be revoked too.
+            request.id = Uuid::from_bytes(stored::digest_of(&request.id)?.0);
+        }
     }
 }

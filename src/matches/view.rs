@@ -65,8 +65,11 @@ impl<G: Game> Record<G> {
 
     /// Whether the seat's token of this number is good: none that was issued is newer.
     ///
-    /// One that is newer than all the match knows of was issued before the store lost something;
-    /// its holder is not to lose the seat too.
+    /// One that is newer than all the match knows of was issued before the store lost something, if
+    /// not just now, where this is an instance's cache: its holder is not to lose the seat too. Those
+    /// that it had replaced are then good again, until [`Matches::renew`] revokes them all.
+    ///
+    /// [`Matches::renew`]: super::Matches::renew
     pub(super) fn check_epoch(&self, seat: Seat, epoch: u32) -> Result<(), Error> {
         match &self.players[seat] {
             Some(player) if player.epoch <= epoch => Ok(()),

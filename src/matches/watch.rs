@@ -194,25 +194,35 @@ impl<G: Game> Watcher<G> {
         self.position().map_or(0, |position| position.version)
     }
 
-    /// Waits for what to tell next; nothing after an end.
+    /// Waits for what to tell next; nothing after an end or an error.
     ///
     /// It can be dropped at any time without losing anything.
-    pub async fn next(&mut self) -> Option<Message<G>> {
+    ///
+    /// # Errors
+    /// [`Error::RulesPanic`], or why else the past of the match cannot be played again. The rules are
+    /// pure: another try would come to the same.
+    pub async fn next(&mut self) -> Option<Result<Message<G>, Error>> {
         if self.ended {
             return None;
         }
+        let next = self.go_on().await;
+        self.ended |= next.is_err();
+        Some(next)
+    }
+
+    async fn go_on(&mut self) -> Result<Message<G>, Error> {
         if let (Some(reason), Some(at)) = (self.snapshot.take(), &self.at) {
-            return Some(Message::Snapshot(at.view(self.viewer), reason));
+            return Ok(Message::Snapshot(at.view(self.viewer), reason));
         }
         loop {
             match self.recall().await {
-                Ok(Some(frame)) => return Some(self.tell(&frame)),
+                Ok(Some(frame)) => return Ok(self.tell(&frame)),
                 Ok(None) => {}
-                Err(Error::Forked | Error::Corrupt(_)) => return Some(self.start_over()),
-                Err(_) => tokio::time::sleep(RETRY).await,
+                Err(Error::Forked | Error::Corrupt(_)) => return Ok(self.start_over()),
+                Err(error) => return Err(error),
             }
             if let Some(frame) = self.ahead.pop_front() {
-                return Some(self.tell(&frame));
+                return Ok(self.tell(&frame));
             }
             match self.reader.ahead(self.version(), self.forks) {
                 Ahead::Frames(frames) if !frames.is_empty() => {
@@ -222,31 +232,31 @@ impl<G: Game> Watcher<G> {
                 Ahead::Frames(_) => {}
                 // It is told the rest elsewhere, however much there is.
                 Ahead::Behind if self.draining.is_cancelled() => {
-                    return Some(self.end(EndReason::Draining));
+                    return Ok(self.end(EndReason::Draining));
                 }
                 Ahead::Behind => match self.page().await {
                     Ok(()) if !self.past.is_empty() => continue,
-                    Err(Error::Forked | Error::Corrupt(_)) => return Some(self.start_over()),
-                    Err(Error::NotFound) => return Some(self.end(EndReason::MatchExpired)),
+                    Err(Error::Forked | Error::Corrupt(_)) => return Ok(self.start_over()),
+                    Err(Error::NotFound) => return Ok(self.end(EndReason::MatchExpired)),
                     // The reader is behind too, or the store does not answer: try again in a while.
                     Ok(()) | Err(_) => tokio::time::sleep(RETRY).await,
                 },
-                Ahead::Forked => return Some(self.start_over()),
-                Ahead::Ended(reason) => return Some(self.end(reason)),
+                Ahead::Forked => return Ok(self.start_over()),
+                Ahead::Ended(reason) => return Ok(self.end(reason)),
             }
             if self.at.as_ref().is_some_and(|at| at.record.state() == State::Over) {
-                return Some(self.end(EndReason::MatchOver));
+                return Ok(self.end(EndReason::MatchOver));
             }
             tokio::select! {
                 biased;
-                () = self.draining.cancelled() => return Some(self.end(EndReason::Draining)),
+                () = self.draining.cancelled() => return Ok(self.end(EndReason::Draining)),
                 () = tokio::time::sleep_until(self.until) => {
-                    return Some(self.end(EndReason::MaxAge));
+                    return Ok(self.end(EndReason::MaxAge));
                 }
                 _ = self.news.changed() => {}
                 () = tokio::time::sleep_until(self.heartbeat) => {
                     self.put_off_heartbeat();
-                    return Some(Message::Heartbeat);
+                    return Ok(Message::Heartbeat);
                 }
             }
         }

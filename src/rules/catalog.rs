@@ -69,7 +69,9 @@ impl fmt::Display for OptionKind {
                 write!(f, "a number from {least} to {most} (when left out: {default})")
             }
             Self::Seat => f.write_str("a seat, counted from 0 (when left out: drawn at random)"),
-            Self::Cards => f.write_str("a list of card ids (when left out: none)"),
+            Self::Cards => {
+                f.write_str(r#"a list of card ids, as in ["one", "other"] (when left out: none)"#)
+            }
         }
     }
 }

@@ -145,8 +145,8 @@ pub enum StoreError {
     /// It cannot be reached; nothing was changed.
     #[error("the store cannot be reached: {0}")]
     Unavailable(String),
-    /// It did not answer; the change may or may not have been made.
-    #[error("the store did not answer: {0}")]
+    /// It gave no answer that says so: the change may or may not have been made.
+    #[error("whether the store did it is not known: {0}")]
     OutcomeUnknown(String),
     /// The change is made, but not yet where it survives the loss of the primary. The same again waits
     /// for that again.

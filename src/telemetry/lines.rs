@@ -4,7 +4,7 @@
 //! end is stuck, callers do not wait. What it has no room for is lost, and counted.
 
 use std::fmt;
-use std::io::{self, IsTerminal as _};
+use std::io::{self, BufWriter, IsTerminal as _};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -26,6 +26,9 @@ const WAITING: usize = 4096;
 
 /// As much as almost every line takes, in bytes.
 const ROOM: usize = 256;
+
+/// How much is written at once, in bytes, where there are more lines than one to write.
+const TOGETHER: usize = 64 * 1024;
 
 /// What writes lines, as long as it lives; what waits is written when it is dropped, unless that
 /// takes too long.
@@ -67,7 +70,9 @@ where
     // Whatever the settings say: measurements are not for logs.
     let filter = filter.with_target(METRIC, LevelFilter::OFF);
     let builder = NonBlockingBuilder::default().lossy(true).buffered_lines_limit(WAITING);
-    let (writer, writing) = builder.thread_name("log").finish(io::stderr());
+    // Whoever writes flushes when there is no more to write.
+    let standard_error = BufWriter::with_capacity(TOGETHER, io::stderr());
+    let (writer, writing) = builder.thread_name("log").finish(standard_error);
     let lost = LostLines { counted: writer.error_counter(), measured: Arc::default() };
     let layer =
         tracing_subscriber::fmt::layer().with_ansi(io::stderr().is_terminal()).with_writer(writer);

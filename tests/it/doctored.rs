@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use hmac::{Hmac, KeyInit as _, Mac as _};
 use parlor::client::{Client, Patience};
-use parlor::games::AnyGame;
+use parlor::games::{AnyGame, AnyOptions, neapolitan};
 use parlor::matches::{Record, SCHEMA};
 use parlor::proto::game_options::Game;
 use parlor::proto::{
@@ -15,6 +16,7 @@ use parlor::proto::{
 };
 use parlor::store::{Entry, MatchId, MemoryStore, Store};
 use serde_json::{Value, json};
+use sha2::Sha256;
 use tonic::{Code, Status};
 use uuid::Uuid;
 
@@ -63,6 +65,21 @@ impl Doctored {
         let mut game = serde_json::to_value(&self.record.game).expect("JSON");
         change(&mut game["Neon"]);
         self.record.game = serde_json::from_value(game).expect("a game");
+        self
+    }
+
+    /// The same with another setup, in the log alone.
+    fn setup(mut self, change: impl Fn(&mut Value)) -> Self {
+        let mut creation = (*self.record.creation).clone();
+        let mut setup = serde_json::to_value(&creation.setup).expect("JSON");
+        change(&mut setup);
+        creation.setup = serde_json::from_value(setup).expect("a setup");
+        let input = postcard::to_allocvec(&(SCHEMA, 0_u32, &creation)).expect("written");
+        let mut digest = Hmac::<Sha256>::new_from_slice(&creation.history_key).expect("a key");
+        digest.update(&[&[0; 16], &1_u64.to_be_bytes()[..], &input].concat());
+        let digest = digest.finalize().into_bytes();
+        self.first.position.digest.0.copy_from_slice(&digest[..16]);
+        self.first.input = input.into();
         self
     }
 
@@ -191,22 +208,53 @@ async fn a_view_that_fails_is_told_so_and_others_on_its_connection_go_on() {
     assert_eq!(update.version, 2);
 }
 
+/// A setup that the rules fail on: the game is not for two.
+fn unplayable(setup: &mut Value) {
+    setup["options"] = json!(AnyOptions::from(neapolitan::Options::default()));
+}
+
+#[tokio::test]
+async fn a_viewer_of_a_past_that_the_rules_fail_on_is_told_so() {
+    let doctored = Doctored::new().await.setup(unplayable);
+    let (_, instance) = doctored.instance().await;
+    let (action, token) = &doctored.action;
+    let mut raw = instance.raw().await;
+    let failed = (Code::Internal, "RULES_PANIC");
+    let mut stream = StreamViewRequest { match_id: action.match_id.clone(), ..Default::default() };
+    for past in [Some(0), None] {
+        stream.after_version = past;
+        let mut told =
+            raw.stream_view(bearer(&stream, token)).await.expect("it is there").into_inner();
+        let first = tokio::time::timeout(Duration::from_secs(10), told.message()).await;
+        let first = first.expect("it is told in time");
+        match past {
+            Some(_) => is_told(first, failed),
+            None => assert_eq!(first.expect("a snapshot").expect("a message").version, 1),
+        }
+    }
+}
+
 #[tokio::test]
 async fn what_fails_is_counted() {
     let redis = RedisServer::start().await;
-    let doctored = Doctored::new().await.game(unseeable);
-    doctored.keep(&redis.store().await).await;
+    let unseeable = Doctored::new().await.game(unseeable);
+    let unplayable = Doctored::new().await.setup(unplayable);
     let store = format!("--store={}", redis.url());
     let process = Process::start(&[&store, "--admin-listen=127.0.0.1:0"]);
-    let match_id = doctored.action.0.match_id.clone();
-    let stream = StreamViewRequest { match_id, ..Default::default() };
-    let mut stream = process.raw().await.stream_view(stream).await.expect("a stream").into_inner();
-    is_told(stream.message().await, (Code::Internal, "PANIC"));
+    let failures = [(unseeable, None, "PANIC"), (unplayable, Some(0), "RULES_PANIC")];
+    for (doctored, after_version, reason) in failures {
+        doctored.keep(&redis.store().await).await;
+        let match_id = doctored.action.0.match_id.clone();
+        let stream = StreamViewRequest { match_id, after_version, ..Default::default() };
+        let stream = process.raw().await.stream_view(stream).await;
+        is_told(stream.expect("a stream").into_inner().message().await, (Code::Internal, reason));
+    }
 
     let (_, metrics) = get(&process.admin().expect("a port for operators"), "/metrics").await;
     for counted in [
         r#"parlor_panics_total{where="handler"} 1"#,
-        r#"parlor_streams_ended_total{reason="failed"} 1"#,
+        r#"parlor_panics_total{where="rules"} 1"#,
+        r#"parlor_streams_ended_total{reason="failed"} 2"#,
     ] {
         assert!(metrics.lines().any(|line| line == counted), "no {counted} in {metrics}");
     }

@@ -2,15 +2,17 @@
 
 use std::sync::Arc;
 
-use parlor::client::{Followed, reason};
-use parlor::proto::NeonOptions;
+use parlor::client::{AtMatch, Followed, reason};
 use parlor::proto::game_options::Game;
+use parlor::proto::{NeonOptions, RenewTokenRequest};
 use parlor::store::{Store as _, StoreError};
 use redis::AsyncCommands as _;
+use uuid::Uuid;
 
 use crate::instance::{Instance, Table};
 use crate::redis_server::RedisServer;
 use crate::store_contract::{at, change, match_at, request, snapshot};
+use crate::store_down::bearer;
 
 /// Everything that Redis holds of a match.
 #[derive(PartialEq)]
@@ -117,6 +119,45 @@ async fn a_warm_instance_does_not_write_on_a_history_that_was_lost() {
     assert_eq!(reason(&status).as_deref(), Some("HISTORY_FORKED"));
     let view = seat.view().await.expect("the match goes on");
     assert_eq!(view.version, 3);
+}
+
+#[tokio::test]
+async fn a_token_that_the_store_lost_keeps_its_seat_and_its_renewal_revokes_all() {
+    let redis = RedisServer::start().await;
+    let instance = Instance::start(Arc::new(redis.store().await), &[]);
+    let table = Table::create(&instance.client(), Game::Neon(NeonOptions::default()), 2).await;
+    let at = |token: &str| instance.client().at(&table.id, Some(token)).expect("a token");
+    let renewed = async |seat: AtMatch| {
+        seat.renew_token().await.expect("renewed").seat_token.expect("a token").token
+    };
+    let mut tokens = vec![table.created.seat_tokens[0].token.clone()];
+    tokens.push(renewed(at(&tokens[0])).await);
+    let backup = Backup::take(&redis, &table.id).await;
+    for _ in 0..2 {
+        tokens.push(renewed(at(tokens.last().expect("a token"))).await);
+    }
+    backup.restore(&redis).await;
+
+    // It is the only one that its player still has.
+    let lost = at(&tokens[3]);
+    let mut follow = lost.follow();
+    assert!(matches!(follow.next().await, Ok(Some(Followed::Snapshot { .. }))));
+    let (mut raw, request_id) = (instance.raw().await, Uuid::new_v4().to_string());
+    let renew = RenewTokenRequest { match_id: table.id.clone(), request_id };
+    let mut answers = Vec::new();
+    for replayed in [false, true] {
+        let answer = raw.renew_token(bearer(&renew, &tokens[3])).await.expect("renewed");
+        let answer = answer.into_inner();
+        assert_eq!(answer.replayed, replayed);
+        answers.push(answer.seat_token.expect("a token").token);
+    }
+    assert_eq!(answers[0], answers[1], "a repeat has the same answer");
+
+    for token in &tokens {
+        let status = at(token).view().await.expect_err("it is revoked");
+        assert_eq!(reason(&status).as_deref(), Some("TOKEN_REVOKED"));
+    }
+    assert_eq!(at(&answers[0]).view().await.expect("the new token").seat, Some(0));
 }
 
 #[tokio::test]

@@ -148,11 +148,20 @@ async fn a_store_that_loads_its_data() {
     scene.heals().await;
 }
 
-/// What lies between the service and the store: it takes connections, and passes on what comes over
-/// them, or nothing.
+/// What passes between the service and the store.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Passes {
+    All,
+    Nothing,
+    /// The commands. Their answers are replaced by an error that no Redis has.
+    Commands,
+}
+
+/// What lies between the service and the store, as a proxy does: it takes connections, and passes on
+/// what comes over them.
 struct Between {
     url: String,
-    passes: watch::Sender<bool>,
+    passes: watch::Sender<Passes>,
     _passing: JoinSet<()>,
 }
 
@@ -161,7 +170,7 @@ impl Between {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a free port");
         let own = listener.local_addr().expect("an address").port();
         let url = to.url().replace(&to.port().to_string(), &own.to_string());
-        let (passes, heard) = watch::channel(true);
+        let (passes, heard) = watch::channel(Passes::All);
         let address = Arc::new(format!("127.0.0.1:{}", to.port()));
         let mut passing = JoinSet::new();
         passing.spawn(async move {
@@ -169,30 +178,41 @@ impl Between {
             while let Ok((near, _)) = listener.accept().await {
                 let far = TcpStream::connect(&*address).await.expect("the store is there");
                 let (near, far) = (near.into_split(), far.into_split());
-                connections.spawn(pass(near.0, far.1, heard.clone()));
-                connections.spawn(pass(far.0, near.1, heard.clone()));
+                connections.spawn(pass(near.0, far.1, heard.clone(), <[u8]>::to_vec));
+                connections.spawn(pass(far.0, near.1, heard.clone(), refusals));
             }
         });
         Self { url, passes, _passing: passing }
     }
 }
 
-/// Passes on what comes, while it may.
+/// Passes on what comes, while it may; where only commands pass, what this makes of it.
 async fn pass(
     mut from: tokio::net::tcp::OwnedReadHalf,
     mut to: tokio::net::tcp::OwnedWriteHalf,
-    mut passes: watch::Receiver<bool>,
+    mut passes: watch::Receiver<Passes>,
+    replace: fn(&[u8]) -> Vec<u8>,
 ) {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
-    let mut buffer = [0; 4_096];
+    let mut buffer = vec![0; 65_536];
     while let Ok(read @ 1..) = from.read(&mut buffer).await {
-        if passes.wait_for(|passes| *passes).await.is_err() {
-            return;
-        }
-        if to.write_all(&buffer[..read]).await.is_err() {
+        let passes = match passes.wait_for(|passes| *passes != Passes::Nothing).await {
+            Ok(passes) => *passes,
+            Err(_) => return,
+        };
+        let read = &buffer[..read];
+        let told = if passes == Passes::All { read.to_vec() } else { replace(read) };
+        if to.write_all(&told).await.is_err() {
             return;
         }
     }
+}
+
+/// As many errors as there are answers.
+fn refusals(mut answers: &[u8]) -> Vec<u8> {
+    let mut parser = redis::Parser::new();
+    let answers = std::iter::from_fn(|| parser.parse_value(&mut answers).ok());
+    answers.flat_map(|_| *b"-upstream failure\r\n").collect()
 }
 
 #[tokio::test(flavor = "multi_thread")]
@@ -200,8 +220,23 @@ async fn a_store_that_nothing_gets_through_to() {
     let redis = RedisServer::start().await;
     let between = Between::start(&redis).await;
     let scene = Scene::set(&between.url).await;
-    between.passes.send_replace(false);
+    between.passes.send_replace(Passes::Nothing);
     scene.callers_are_told().await;
-    between.passes.send_replace(true);
+    between.passes.send_replace(Passes::All);
+    scene.heals().await;
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_store_behind_a_proxy_with_errors_of_its_own() {
+    let redis = RedisServer::start().await;
+    let between = Between::start(&redis).await;
+    let scene = Scene::set(&between.url).await;
+    between.passes.send_replace(Passes::Commands);
+    let (action, token) = &scene.action;
+    let refused = scene.process.raw().await.submit_action(bearer(action, token)).await;
+    let refused = refused.expect_err("whether it is done cannot be known");
+    assert_eq!(reason(&refused).as_deref(), Some("OUTCOME_UNKNOWN"), "{refused:?}");
+    scene.callers_are_told().await;
+    between.passes.send_replace(Passes::All);
     scene.heals().await;
 }

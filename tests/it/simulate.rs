@@ -105,6 +105,16 @@ fn an_unknown_game_is_refused_with_the_known_ones() {
 }
 
 #[test]
+fn how_a_list_is_written_is_told_and_read_so() {
+    let list = r#"["one", "other"]"#;
+    let told = mistakes(&["candy", "-o", "add_cards=lollipops"]);
+    assert!(told[0].contains(&format!("as in {list}")), "{told:?}");
+    let told = mistakes(&["candy", "-o", &format!("add_cards={list}")]);
+    let cards: Vec<_> = told.iter().filter_map(|line| line.split('"').nth(1)).collect();
+    assert_eq!(cards, ["one", "other"], "{told:?}");
+}
+
+#[test]
 fn every_mistake_is_told_at_once_and_names_what_it_is_about() {
     let mistakes = mistakes(&[
         "neon",

@@ -249,7 +249,7 @@ async fn what_was_stored_once_is_read_for_ever() {
                 told = log.next().await;
             }
             // The snapshot and the log say the same.
-            let Some(Message::Update(_, view)) = told else { panic!("{told:?}") };
+            let Some(Ok(Message::Update(_, view))) = told else { panic!("{told:?}") };
             assert_eq!(view, live.view(viewer), "{}", path.display());
             versions.push(live.position.version);
         }

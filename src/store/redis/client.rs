@@ -7,8 +7,9 @@ use super::cluster::Cluster;
 use super::connection::{Connection, Target};
 use super::errors::Failure;
 use super::lanes::{Keeping, Lanes};
+use super::replies;
 use super::scripts::Script;
-use crate::store::{Result, StoreError};
+use crate::store::Result;
 
 /// Sends commands to where they belong.
 #[derive(Debug)]
@@ -109,7 +110,7 @@ pub(super) async fn each(lanes: &Lanes, commands: &[&Cmd]) -> Vec<Result<Value>>
             answers.into_iter().map(Ok).collect()
         }
         Ok(_) => {
-            let missing = StoreError::Corrupt("answers are missing".to_owned());
+            let missing = replies::strange("one for each command");
             vec![Err(missing); commands.len()]
         }
         Err(error) => vec![Err(error); commands.len()],

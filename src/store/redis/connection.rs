@@ -235,7 +235,7 @@ impl Connection {
         let mut both = redis::pipe();
         both.cmd("HELLO").cmd("PING");
         let [hello, ping] = <[Value; 2]>::try_from(self.send_all(&both).await?)
-            .map_err(|_| StoreError::Corrupt("two commands had not two answers".to_owned()))?;
+            .map_err(|_| replies::strange("one for each command"))?;
         let greeting = replies::hello(hello)?;
         let expected = match self.settings.address.place {
             Place::Cluster(_) => "cluster",

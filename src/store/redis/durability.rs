@@ -9,7 +9,7 @@ use serde::Serialize;
 
 use super::address::Host;
 use super::replies;
-use crate::store::{Result, StoreError};
+use crate::store::Result;
 
 /// What of what was acknowledged is to survive.
 ///
@@ -115,7 +115,7 @@ impl RedisPrimary {
     /// It is no server that one could keep anything in.
     pub(super) fn read(address: &Host, answers: Vec<Value>) -> Result<Self> {
         let [hello, append, memory, role] = <[Value; 4]>::try_from(answers)
-            .map_err(|_| StoreError::Corrupt("four commands had not four answers".to_owned()))?;
+            .map_err(|_| replies::strange("one for each command"))?;
         let settings = replies::settings(append).zip(replies::settings(memory));
         let settings = settings.map(|(append, memory)| {
             let known = [APPEND_ONLY, APPEND_FSYNC, NO_FSYNC_ON_REWRITE, MAXMEMORY_POLICY];

@@ -1,5 +1,6 @@
-//! What the server's answers say. An answer of another shape than was agreed on, or with what is not as
-//! it was written, is [`StoreError::Corrupt`].
+//! What the server's answers say. Where they are about a match, an answer of another shape than was
+//! agreed on, or with what is not as it was written, is [`StoreError::Corrupt`]. Where a server says
+//! such things of itself, it is not one that we know how to use: [`StoreError::Misconfigured`].
 
 use std::collections::HashMap;
 
@@ -25,10 +26,10 @@ pub(super) struct Greeting {
 /// Who answered to `HELLO`.
 pub(super) fn hello(answer: Value) -> Result<Greeting> {
     let mut fields = HashMap::<String, Value>::from_redis_value(refused(answer)?)
-        .map_err(|error| StoreError::Corrupt(error.to_string()))?;
+        .map_err(|_| strange("a greeting"))?;
     let mut field = |name: &str| {
         let value = fields.remove(name).and_then(|value| String::from_redis_value(value).ok());
-        value.ok_or_else(|| unexpected("a greeting"))
+        value.ok_or_else(|| strange("a greeting"))
     };
     let role = field("role").unwrap_or_default();
     Ok(Greeting { version: field("version")?, mode: field("mode")?, role })
@@ -42,7 +43,7 @@ pub(super) fn primary(answer: Value, name: &str) -> Result<Host> {
         }
         answer => {
             let (host, port) = <(String, u16)>::from_redis_value(answer)
-                .map_err(|_| unexpected("where the primary is"))?;
+                .map_err(|_| strange("where the primary is"))?;
             Ok(Host::new(host, port))
         }
     }
@@ -51,19 +52,19 @@ pub(super) fn primary(answer: Value, name: &str) -> Result<Host> {
 /// Which node serves the slots from which to which, in ascending order: the answer to
 /// `CLUSTER SLOTS`. A node without a host is the one that was asked.
 pub(super) fn slots(answer: Value, asked: &Host) -> Result<Vec<(u16, u16, Host)>> {
-    let broken = |_| unexpected("a map of slots");
+    let broken = |_| strange("a map of slots");
     let Value::Array(ranges) = refused(answer)? else {
-        return Err(unexpected("a map of slots"));
+        return Err(strange("a map of slots"));
     };
     let range = |range: Value| {
         let mut parts = Vec::<Value>::from_redis_value(range).map_err(broken)?.into_iter();
         let (Some(first), Some(last), Some(node)) = (parts.next(), parts.next(), parts.next())
         else {
-            return Err(unexpected("a map of slots"));
+            return Err(strange("a map of slots"));
         };
         let mut node = Vec::<Value>::from_redis_value(node).map_err(broken)?.into_iter();
         let host = node.next().and_then(bytes).unwrap_or_default();
-        let port = node.next().ok_or_else(|| unexpected("a map of slots"))?;
+        let port = node.next().ok_or_else(|| strange("a map of slots"))?;
         let host = String::from_utf8_lossy(&host).into_owned();
         let host = if host.is_empty() || host == "?" { asked.name.clone() } else { host };
         let number = |value| u16::from_redis_value(value).map_err(broken);
@@ -236,6 +237,11 @@ fn nothing<T>(answer: &Value) -> Result<Option<T>> {
         Value::Nil | Value::Boolean(false) => Ok(None),
         _ => Err(unexpected("a match")),
     }
+}
+
+/// The error of an answer by which a server does not say this of itself.
+pub(super) fn strange(what: &str) -> StoreError {
+    StoreError::Misconfigured(format!("the server's answer is not {what}"))
 }
 
 fn unexpected(what: &str) -> StoreError {

@@ -9,7 +9,7 @@ import { FileDescriptorSetSchema } from "@bufbuild/protobuf/wkt";
 import { createClient } from "@connectrpc/connect";
 import { createGrpcWebTransport } from "@connectrpc/connect-node";
 
-function setting(name) {
+export function setting(name) {
   const value = process.env[name];
   if (!value) throw new Error(`${name} is not set: run this by tests/run, which sets it`);
   return value;
@@ -19,6 +19,11 @@ function setting(name) {
 export const registry = createFileRegistry(
   fromBinary(FileDescriptorSetSchema, readFileSync(setting("PARLOR_DESCRIPTORS"))),
 );
+
+// The number of a value of an enum.
+export function enumValue(type, name) {
+  return registry.getEnum(type).values.find((value) => value.name === name).number;
+}
 
 export async function startServer(...flags) {
   const env = Object.fromEntries(

@@ -7,7 +7,7 @@ import { after, before, test } from "node:test";
 import { toBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
 
-import { registry, startServer } from "./server.js";
+import { enumValue, registry, startServer } from "./server.js";
 
 const TAKEN = enumValue("parlor.v1.SeatKind", "SEAT_KIND_TAKEN");
 const PUBLIC = enumValue("parlor.v1.Visibility", "VISIBILITY_PUBLIC");
@@ -22,10 +22,6 @@ before(async () => {
 after(async () => {
   assert.equal(await server.stop(), 0, "the server ends well when it is told to stop");
 });
-
-function enumValue(type, name) {
-  return registry.getEnum(type).values.find((value) => value.name === name).number;
-}
 
 function bearer(token) {
   return { headers: { authorization: `Bearer ${token}` } };

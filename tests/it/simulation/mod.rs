@@ -180,7 +180,7 @@ async fn told(
     let mut watcher = matches.watch(id, caller, Beginning::After(0)).await.unwrap();
     let mut told = Vec::new();
     while told.len() < head as usize {
-        told.push(watcher.next().await.unwrap());
+        told.push(watcher.next().await.unwrap().unwrap());
     }
     told
 }

@@ -452,6 +452,7 @@ impl People {
                 }
             };
             let Some(message) = message else { return false };
+            let message = message.expect("rules without a mistake");
             stays -= i32::from(stays > 0);
             let end = match &message {
                 Message::End(reason) => Some(*reason),
