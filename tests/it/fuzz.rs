@@ -3,8 +3,8 @@
 //!
 //! Each target takes inputs that are right apart: it turns bits, cuts pieces out, doubles them, puts
 //! them together with those of others. `tests/run fuzz` does that for a minute each; with
-//! `PARLOR_TEST_SECONDS` it is as many seconds. What fails names the input, and the seed that leads to
-//! it with `PARLOR_TEST_SEED`.
+//! `PARLOR_TEST_SECONDS` it is as many seconds. What fails names the input, and each test the seed that
+//! leads to it with `PARLOR_TEST_SEED`.
 
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -48,6 +48,8 @@ struct Garbler {
     right: Vec<Vec<u8>>,
     left: u32,
     until: Option<Instant>,
+    /// How many it gave.
+    given: u64,
     /// What it gave last.
     last: Vec<u8>,
 }
@@ -65,6 +67,7 @@ impl Garbler {
             right,
             left: times,
             until: seconds.map(|seconds| Instant::now() + seconds),
+            given: 0,
             last: Vec::new(),
         }
     }
@@ -80,6 +83,7 @@ impl Garbler {
         for _ in 0..self.chance.random_range(1..=4) {
             self.garble(&mut input);
         }
+        self.given += 1;
         self.last.clone_from(&input);
         Some(input)
     }
@@ -113,9 +117,9 @@ impl Garbler {
         }
     }
 
-    /// Fails, with what leads here.
+    /// Fails, with the input that leads here.
     fn fails(&self, what: &str) -> ! {
-        panic!("{what}\ninput {}\nPARLOR_TEST_SEED={}", hex::encode(&self.last), self.seed);
+        panic!("{what}\ninput {}", hex::encode(&self.last));
     }
 
     /// Hands each input to a decoder that must not panic.
@@ -125,6 +129,13 @@ impl Garbler {
                 self.fails("it panics");
             }
         }
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "whoever looks for more has to know what was tried")]
+impl Drop for Garbler {
+    fn drop(&mut self) {
+        println!("{} inputs with PARLOR_TEST_SEED={}", self.given, self.seed);
     }
 }
 
