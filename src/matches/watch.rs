@@ -215,6 +215,7 @@ impl<G: Game> Watcher<G> {
             return Ok(Message::Snapshot(at.view(self.viewer), reason));
         }
         loop {
+            let mut again = self.heartbeat;
             match self.recall().await {
                 Ok(Some(frame)) => return Ok(self.tell(&frame)),
                 Ok(None) => {}
@@ -239,7 +240,7 @@ impl<G: Game> Watcher<G> {
                     Err(Error::Forked | Error::Corrupt(_)) => return Ok(self.start_over()),
                     Err(Error::NotFound) => return Ok(self.end(EndReason::MatchExpired)),
                     // The reader is behind too, or the store does not answer: try again in a while.
-                    Ok(()) | Err(_) => tokio::time::sleep(RETRY).await,
+                    Ok(()) | Err(_) => again = again.min(Instant::now() + RETRY),
                 },
                 Ahead::Forked => return Ok(self.start_over()),
                 Ahead::Ended(reason) => return Ok(self.end(reason)),
@@ -254,9 +255,11 @@ impl<G: Game> Watcher<G> {
                     return Ok(self.end(EndReason::MaxAge));
                 }
                 _ = self.news.changed() => {}
-                () = tokio::time::sleep_until(self.heartbeat) => {
-                    self.put_off_heartbeat();
-                    return Ok(Message::Heartbeat);
+                () = tokio::time::sleep_until(again) => {
+                    if self.heartbeat <= Instant::now() {
+                        self.put_off_heartbeat();
+                        return Ok(Message::Heartbeat);
+                    }
                 }
             }
         }

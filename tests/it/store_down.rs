@@ -7,7 +7,10 @@ use async_trait::async_trait;
 use bytes::Bytes;
 use parlor::client::reason;
 use parlor::proto::game_options::Game;
-use parlor::proto::{GetViewRequest, NeonOptions, SubmitActionRequest};
+use parlor::proto::stream_view_response::Message;
+use parlor::proto::{
+    EndReason, GetViewRequest, NeonOptions, StreamViewRequest, SubmitActionRequest,
+};
 use parlor::store::{
     Commit, Committed, Entry, Loaded, Log, MatchId, MemoryStore, Position, RedisConfig,
     Request as StoreRequest, Result as StoreResult, Store, StoreError, StoreInfo, Version, Watch,
@@ -259,6 +262,8 @@ enum Fate {
     TooLate,
     /// They are made, but the first answer is lost.
     AnswerLost,
+    /// They are made, but cannot be read again.
+    Unread,
 }
 
 /// A store with a fate.
@@ -315,6 +320,9 @@ impl Store for Fated {
     }
 
     async fn log(&self, id: MatchId, after: Version, limit: usize) -> StoreResult<Option<Log>> {
+        if matches!(self.fate, Fate::Unread) {
+            return Err(StoreError::Unavailable("away".to_owned()));
+        }
         self.store.log(id, after, limit).await
     }
 
@@ -350,4 +358,25 @@ async fn a_commit_whose_answer_is_lost_is_sent_again_as_the_same() {
     let requests = store.requests.lock().unwrap().clone();
     assert!(requests.len() == 2 && requests[0] == requests[1], "{requests:?}");
     assert_eq!(look(&instance, &table).await.expect("a view").version, 2, "it was done once");
+}
+
+#[tokio::test]
+async fn who_waits_for_what_cannot_be_read_has_signs_of_life_and_an_end() {
+    let flags = ["--heartbeat=50ms", "--stream-age=500ms"];
+    let instance = Instance::start(Fated::new(Fate::Unread), &flags);
+    let table = Table::create(&instance.client(), Game::Neon(NeonOptions::default()), 2).await;
+    let request = StreamViewRequest {
+        match_id: table.id.clone(),
+        after_version: Some(0),
+        ..StreamViewRequest::default()
+    };
+    let mut stream = instance.raw().await.stream_view(request).await.unwrap().into_inner();
+    let mut told = Vec::new();
+    while let Some(reply) = stream.message().await.expect("no error") {
+        assert_eq!((reply.version, reply.resume_token.len()), (0, 0));
+        told.push(reply.message.expect("a message"));
+    }
+    let (last, before) = told.split_last().expect("an end");
+    assert!(matches!(last, Message::End(end) if end.reason() == EndReason::StreamMaxAge));
+    assert!(!before.is_empty() && before.iter().all(|one| matches!(one, Message::Heartbeat(_))));
 }
