@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use opentelemetry::trace::{
-    Link, Span as _, SpanKind, TraceContextExt as _, TraceId, Tracer as _, TracerProvider as _,
+    Link, SpanKind, TraceContextExt as _, TraceId, Tracer as _, TracerProvider as _,
 };
 use opentelemetry::{Context, KeyValue, global};
 use opentelemetry_otlp::SpanExporter as OtlpExporter;
@@ -44,15 +44,7 @@ pub(super) fn exporter(
 pub(super) fn install(provider: &SdkTracerProvider) {
     let tracer = provider.tracer("parlor");
     global::set_text_map_propagator(TraceContextPropagator::new());
-    trace::install(move |span, parent| {
-        let span = tracer.build_with_context(span, parent);
-        if span.is_recording() {
-            parent.with_span(span)
-        } else {
-            // Its ids are all that it is for, and they are much cheaper to carry about.
-            parent.with_remote_span_context(span.span_context().clone())
-        }
-    });
+    trace::install(move |span, parent| parent.with_span(tracer.build_with_context(span, parent)));
 }
 
 /// Which traces are recorded: of those that begin here this share, and of those that callers name as
