@@ -1,5 +1,6 @@
 //! TLS: who is let in, and certificates that change while the service runs.
 
+use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -11,6 +12,10 @@ use rcgen::{BasicConstraints, CertificateParams, CertifiedIssuer, IsCa, KeyPair}
 use tempfile::TempDir;
 use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::pki_types::CertificateDer;
+use tokio_rustls::rustls::pki_types::pem::PemObject as _;
+use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use crate::collector::Collector;
 use crate::eventually;
@@ -196,4 +201,19 @@ async fn who_does_not_agree_on_tls_is_closed_and_keeps_nobody_waiting() {
         // A reset is an end, too.
         let _ = closed.await.expect("it is closed");
     }
+}
+
+#[tokio::test]
+async fn who_agrees_on_tls_and_then_asks_nothing_is_reset() {
+    let authority = Authority::new();
+    let flags = ["--preface=2s", "--first-request=2s"];
+    let instance = Files::new(&authority.certify("localhost")).start(&flags);
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from_pem_slice(authority.pem().as_bytes()).unwrap()).unwrap();
+    let config = ClientConfig::builder().with_root_certificates(roots).with_no_client_auth();
+    let socket = TcpStream::connect(instance.address()).await.unwrap();
+    let name = "localhost".try_into().unwrap();
+    let agreed = TlsConnector::from(Arc::new(config)).connect(name, socket).await;
+    let read = agreed.unwrap().read_to_end(&mut Vec::new()).await;
+    assert_eq!(read.expect_err("it is ended").kind(), ErrorKind::ConnectionReset);
 }
